@@ -166,6 +166,14 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "model files in every pass (default: what fits)",
     )
     models.add_argument(
+        "--processor-helps",
+        choices=["never", "measured"],
+        default="never",
+        help="measured: beside a graphics card, the processor multiplies by a share of the weights in RAM "
+        "where they lie, if passes measured at loading are faster so; it rounds activations to 8 bits "
+        "(default: never)",
+    )
+    models.add_argument(
         "--threads",
         type=int,
         metavar="N",

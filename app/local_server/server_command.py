@@ -9,7 +9,7 @@ from engine.protocol.messages import Load
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 OF_MODELS = (
     "target", "draft", "context",
-    "weights", "kv_cache", "vram_limit", "ram_limit", "threads", "dtype", "device",
+    "weights", "kv_cache", "vram_limit", "ram_limit", "processor_helps", "threads", "dtype", "device",
 )  # fmt: skip
 
 

@@ -64,6 +64,18 @@ def loading_sections() -> list[OptionSection]:
                     reloads=True,
                 ),
                 Option(
+                    "loading.processor_helps",
+                    "choice",
+                    _tr("Processor helps the card"),
+                    _tr(
+                        "Weights in RAM need not all go to the graphics card in each pass: the processor "
+                        "can compute with a share of them, a little less precisely. Loading measures whether "
+                        "that is faster."
+                    ),
+                    choices=[("never", _tr("Never")), ("measured", _tr("If it is faster"))],
+                    reloads=True,
+                ),
+                Option(
                     "loading.prompt_cache",
                     "fraction",
                     _tr("Other chats in RAM"),

@@ -93,8 +93,8 @@ def add(kinds: Commands) -> None:
         "--helped-rows",
         metavar="N,…",
         default="",
-        help="numbers of rows of passes in which the processor, too, multiplies a share of each layer, where "
-        "it lies in RAM; the engine does not do so yet (default: none)",
+        help="numbers of rows of passes in which the processor, too, multiplies by a share of the weights, "
+        "where they lie in RAM, as with --processor-helps measured (default: none)",
     )
     parser.add_argument(
         "--ram-gbps",
@@ -179,7 +179,7 @@ def simulated(
 def simulated_help(
     parsed: argparse.Namespace, machines: Sequence[Described], rows: Sequence[int]
 ) -> Iterator[HelpedCase]:
-    """Simulate passes with a processor of 8 cores with AVX-512 VNNI that helps the card."""
+    """Simulate passes in which a processor of 8 cores with AVX-512 VNNI helps the card."""
     from engine.bench.simulation.outcome import simulate_help
     from engine.planner.machines import compiled_processor
     from engine.planner.outline import catalogued
@@ -221,7 +221,7 @@ def table_of_help(cases: Sequence[HelpedCase]) -> Iterator[str]:
     """Yield the lines of a Markdown table; none without cases."""
     if cases:
         yield ""
-        yield "| card | PCIe | rows | processor's share of the layers | alone, s | with its help, s | × |"
+        yield "| card | PCIe | rows | processor's share | alone, s | with its help, s | × |"
         yield "|---" * 7 + "|"
     for case in cases:
         if one := case.one_pass:

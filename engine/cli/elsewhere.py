@@ -93,5 +93,5 @@ def expect_its_options(parsed: argparse.Namespace) -> None:
 
 _ITS_OWN = frozenset({
     "draft", "dtype", "device", "context", "weights", "kv_cache", "vram_limit", "ram_limit", "threads",
-    "drafter", "budget", "beams", "depth",
+    "processor_helps", "drafter", "budget", "beams", "depth",
 })  # fmt: skip

@@ -23,18 +23,13 @@ from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
 from engine.compiled.states import StateShape
 from engine.compiled.table import Floats, Ints, Records, StepTable, address, product_arguments, room
-from engine.errors import Interrupted
+from engine.streaming.ring import end_if_interrupted
 
 MOST_ROWS = 128  # rows of one run; a longer pass takes several
 # The same if weights are streamed, because each run streams them all, or if there are experts, because only
 # many rows are several rows for each expert.
 STREAMED_ROWS = 512
 _NO_WINDOW = 1 << 62
-
-
-def _end_if_interrupted() -> None:
-    if interruption.is_interrupted():
-        raise Interrupted("The pass was ended.", "Ask again.")
 
 
 def _none_comes(chunk: int) -> None:
@@ -424,11 +419,11 @@ class CompiledPass:
                 else:
                     arrive(arrival)
         self.pool.run(address(table), first, last)
-        _end_if_interrupted()
+        end_if_interrupted()
 
     def _run_experts(self, table: Ints, which: ExpertSteps) -> None:
         """Run the steps of each expert that the rows have chosen, once it is in memory."""
-        _end_if_interrupted()  # the choice may be incomplete
+        end_if_interrupted()  # the choice may be incomplete
         used = which.used[: which.routing[router.LAST]].tolist()
         rows = int(self.state[steps.ROWS])
         teaches = self._is_whole and rows <= MOST_ROWS  # a prompt says little of the next pass

@@ -55,7 +55,8 @@ class Model(ABC):
     Attributes: `vocabulary`, the number of tokens that have logits; `layers`, the number of layers; `width`,
     numbers in a state between layers; `device`, where passes run; `packed`, whether matrices are kept at
     their packed size; `streamer`, which streams weights, or None; `prompt_rows`, the number of rows of plain
-    text that a pass has room for; None: any.
+    text that a pass has room for; None: any; `tree_rows`, the number of rows up to which passes round alike;
+    None: any.
 
     States and logits are arrays of the model: tensors, or numpy's arrays if it runs compiled passes.
     """
@@ -67,6 +68,7 @@ class Model(ABC):
     packed: bool
     streamer: Streamer | None
     prompt_rows: int | None = None
+    tree_rows: int | None = None
 
     @property
     @abstractmethod

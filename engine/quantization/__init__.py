@@ -10,11 +10,12 @@ from engine.quantization.modules import (
     packed_in,
 )
 from engine.quantization.operations import prepare_kernel
-from engine.quantization.packed import DiskRows, Packed, Workspace
+from engine.quantization.packed import DiskRows, NearProduct, Packed, Workspace
 
 __all__ = [
     "DiskRows",
     "Experts",
+    "NearProduct",
     "Packed",
     "PackedEmbedding",
     "PackedLinear",

@@ -35,14 +35,23 @@ class PackedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map x [..., columns] to [..., rows]."""
-        flat = x.reshape(-1, x.shape[-1])
-        outputs = [weight.product(flat) for weight in self.weights]
+        outputs = self._products(x.reshape(-1, x.shape[-1]))
         output = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=1)
         if self.rope_heads:
             output = output.unflatten(1, (self.rope_heads, -1, 2)).transpose(2, 3).flatten(1)
         if self.bias is not None:
             output = output + self.bias
         return output.view(*x.shape[:-1], -1)
+
+    def _products(self, x: Tensor) -> list[Tensor]:
+        """Return the products of x [n, columns] and each matrix. The processor's come last, while the device
+        computes the others."""
+        near = {place: weight.near for place, weight in enumerate(self.weights) if weight.near}
+        if near:
+            next(iter(near.values())).send(x)
+        outputs = {place: weight.product(x) for place, weight in enumerate(self.weights) if place not in near}
+        outputs |= {place: product.finish() for place, product in near.items()}
+        return [outputs[place] for place in range(len(self.weights))]
 
 
 class RowTable(Protocol):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -43,11 +44,22 @@ class Workspace:
         return 0 if self._buffer is None else self._buffer.nbytes
 
 
+class NearProduct(Protocol):
+    """The product of a matrix that the processor multiplies by where it lies in RAM, beside a card."""
+
+    def send(self, x: Tensor) -> None:
+        """Start copying the input [n, columns] to RAM, for all such products until the next call."""
+
+    def finish(self) -> Tensor:
+        """Return the input times the matrix's transpose, [n, rows], on the input's device."""
+
+
 @dataclass(slots=True, eq=False)
 class Packed:
     """A matrix [rows, columns] as stored.
 
-    Attributes: `parts`, its bytes; `mover`, which fetches the parts if they are not in memory, else None.
+    Attributes: `parts`, its bytes; `mover`, which fetches the parts if they are not in memory, else None;
+    `near`, set while the processor multiplies by it instead.
     """
 
     format: Format
@@ -56,6 +68,7 @@ class Packed:
     workspace: Workspace
     groups: Groups | None = None
     mover: Mover | None = None
+    near: NearProduct | None = None
 
     @property
     def nbytes(self) -> int:

@@ -240,7 +240,16 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         dtype = choose_dtype(pair.request.dtype, device, file.architecture)
         prepare(file, dtype)
         return load_model(
-            file, dtype, device, progress, plan.context, size, not unpacked, limits, layer_progress
+            file,
+            dtype,
+            device,
+            progress,
+            plan.context,
+            size,
+            not unpacked,
+            limits,
+            layer_progress,
+            pair.request.processor_helps == "measured",
         )
 
     draft_model = load("draft", pair.files.draft) if pair.files.draft else None

@@ -14,7 +14,7 @@ from engine import protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
 from engine.decoding.ahead import LostTime, ahead_rule
-from engine.decoding.budget import AutoLimits, FixedLimits, Overridden, Replayed, unknown
+from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed, unknown
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
 from engine.decoding.verification import TargetVerifier
@@ -125,11 +125,12 @@ class Session:
         if "budget" in fixed or (drafter.needs.rejection and not drafter.is_chain):
             return FixedLimits(replace(drafter.defaults, **fixed))
         if drafter.name not in self._rules:
-            first = replace(drafter.defaults, budget=self._budget or drafter.defaults.budget)
+            most = (self.pair.target.model.tree_rows or BUDGETS[-1] + 1) - 1
+            first = replace(drafter.defaults, budget=min(self._budget or drafter.defaults.budget, most))
             self._rules[drafter.name] = (
                 ChainLength(drafter.defaults)
                 if drafter.is_chain
-                else AutoLimits(first, predicted=self._iteration_s)
+                else AutoLimits(first, most, self._iteration_s)
             )
         rule = self._rules[drafter.name]
         if isinstance(rule, AutoLimits):

@@ -120,6 +120,12 @@ class DeviceRing:
             self._schedule.choose(mixture, wanted, most)
             self._changed.notify_all()
 
+    def leave_out(self, chunks: Collection[int]) -> None:
+        """Copy these chunks no more, until the next call, unless one of them is fetched."""
+        with self._changed:
+            self._schedule.leave_out(chunks)
+            self._changed.notify_all()
+
     def close(self) -> None:
         """End the threads, then wait until the device has finished with the slots: with the copies under way,
         which read slabs and staging slots too, and with computing."""

@@ -1,7 +1,8 @@
 """Plan which chunk is moved to which slot of a ring, across passes. This module itself moves nothing.
 
 Chunks that every pass uses are planned as far ahead as there are slots. Chunks of a mixture's experts are
-planned only once the mixture has chosen, unless the previous mixture chose nearly all of its experts.
+planned only once the mixture has chosen, unless the previous mixture chose nearly all of its experts. Chunks
+that are left out are not planned at all.
 """
 
 from collections.abc import Collection, Sequence
@@ -28,6 +29,7 @@ class RingSchedule:
         self._next = 0  # the chunk to consider next
         self._choice: tuple[int, Collection[int]] | None = None  # the latest: a mixture and its chosen chunks
         self._all = False  # whether a mixture that has not chosen yet is expected to choose all
+        self._left_out: Collection[int] = ()
         self._plan()
 
     def expects(self, chunk: int) -> bool:
@@ -60,6 +62,11 @@ class RingSchedule:
         self._all = most
         self._plan()
 
+    def leave_out(self, chunks: Collection[int]) -> None:
+        """Plan these chunks no more, until the next call; chunks already planned stay."""
+        self._left_out = chunks
+        self._plan()
+
     def _plan(self) -> None:
         while self._end < self.step + self._slots and (chunk := self._following()) is not None:
             self.chunks[self._end] = chunk
@@ -67,14 +74,20 @@ class RingSchedule:
             self._to_next_chunk()
 
     def _following(self) -> int | None:
-        """Return the next chunk to plan; None if that depends on a choice that has not been made yet."""
-        while (mixture := self._mixtures[self._next]) is not None:
-            if self._choice is None or self._choice[0] != mixture:
-                return self._next if self._all else None
-            if self._next in self._choice[1]:
-                break
+        """Return the next chunk to plan; None if that depends on a choice that has not been made yet, or if
+        all chunks are left out."""
+        if len(self._left_out) == len(self._mixtures):
+            return None
+        while True:
+            mixture = self._mixtures[self._next]
+            if self._next not in self._left_out:
+                if mixture is None:
+                    return self._next
+                if self._choice is None or self._choice[0] != mixture:
+                    return self._next if self._all else None
+                if self._next in self._choice[1]:
+                    return self._next
             self._to_next_chunk()
-        return self._next
 
     def _to_next_chunk(self) -> None:
         mixture = self._mixtures[self._next]

@@ -1,7 +1,7 @@
 """Stream a model's matrices: some stay on the compute device, the others are moved there in each pass."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,6 +95,8 @@ class Streamer:
             for each in chunk.stored
         }
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
+        self._slabs: dict[int, NDArray[np.uint8]] = {}
+        self._lent: frozenset[int] = frozenset()
         self._held: dict[bool, Chunk] = {}  # the chunk in place: an expert (True), and another one (False)
         self.on_chunk: Callable[[], None] = lambda: None
         self.on_wait: Callable[[bool], None] = lambda waits: None
@@ -128,7 +130,7 @@ class Streamer:
         slots = max(self._placement.staging, 2)
         # Allocated before the slabs, which may use up all the memory that the system can pin.
         room = self._staging_room(self._link, slots * max(sizes))
-        slabs = self._fill(self._link, progress)
+        self._slabs = slabs = self._fill(self._link, progress)
         staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
         staging = None
         if staged:
@@ -136,14 +138,42 @@ class Streamer:
         self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging, self._crew)
 
     @property
+    def lendable(self) -> dict[int, list[tuple[Movable, tuple[NDArray[np.uint8], ...]]]]:
+        """The chunks that lie in pinned RAM and belong to no expert, by number: each matrix and its bytes."""
+        chunks = {number: self._chunks[number] for number in self._slabs}
+        return {
+            number: [
+                (each.matrix, parts)
+                for each, parts in zip(chunk.stored, chunk.parts(self._slabs[number]), strict=True)
+            ]
+            for number, chunk in chunks.items()
+            if chunk.mixture is None
+        }
+
+    def lend(self, chunks: Collection[int]) -> None:
+        """Move these chunks, which are among the `lendable` ones, in no pass until the next call: the
+        processor multiplies by them where they lie."""
+        if self._lent == (lent := frozenset(chunks)):
+            return
+        assert isinstance(self._ring, DeviceRing)
+        self._lent = lent
+        self._ring.leave_out(lent)
+
+    @property
+    def lent_nbytes(self) -> int:
+        """Bytes of the chunks that are lent to the processor."""
+        return sum(self._chunks[number].nbytes for number in self._lent)
+
+    @property
     def pass_nbytes(self) -> int:
         """Bytes moved in a pass that uses every expert."""
-        return sum(chunk.nbytes for chunk in (*self._chunks, *self._experts))
+        return sum(chunk.nbytes for chunk in (*self._chunks, *self._experts)) - self.lent_nbytes
 
     @property
     def tiers(self) -> dict[Literal["ram", "ssd"], int]:
         """Bytes moved in a pass that uses every expert, by the tier that they are moved from."""
         ram = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
+        ram -= self.lent_nbytes
         return {"ram": ram, "ssd": self.pass_nbytes - ram}
 
     @property

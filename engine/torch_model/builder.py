@@ -34,6 +34,7 @@ from engine.streaming import (
     open_files,
     slot_nbytes,
 )
+from engine.streaming.device_ring import DeviceLink
 from engine.streaming.link import link_to
 
 
@@ -70,7 +71,7 @@ class Builder:
     Attributes: `weights`, all weights by name; `tied`, whether the embedding is the output head too;
     `unpacked`, the weights to place as plain numbers, by name; `resident`, the packed matrices
     whose bytes have to be loaded, by name; `streamer`, which streams the other matrices, or None if there are
-    none.
+    none; `link`, over which it does, or None if the processor computes.
     """
 
     def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint, workspace: Workspace) -> None:
@@ -78,6 +79,7 @@ class Builder:
         self.resident: dict[str, StoredMatrix[Packed]] = {}
         self.workspace = workspace
         self.streamer: Streamer | None = None
+        self.link: DeviceLink | None = None
         self._files: dict[Path, DiskFile] = {}
         state = module.state_dict()
         # Buffers among the weights, such as the biases by which GLM's router chooses, stay float32.
@@ -115,8 +117,8 @@ class Builder:
                 continue
             del self.unpacked[name]
         if limits is not None:
-            link = link_to(self.workspace.device)
-            self.streamer = Streamer(list(matrices.values()), limits, self._files, link)
+            self.link = link_to(self.workspace.device)
+            self.streamer = Streamer(list(matrices.values()), limits, self._files, self.link)
             for experts, _, _ in self._experts.values():
                 experts.mover = self.streamer
         self.resident = {name: stored for name, stored in matrices.items() if not stored.matrix.mover}

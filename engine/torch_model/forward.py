@@ -5,6 +5,7 @@ token tree or from a piece of the prompt; this module treats both alike, and dep
 weights come from nor on the text.
 """
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,14 +16,18 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
+from engine.compiled.pool import shared_pool
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
+from engine.streaming.device_ring import DeviceLink
+from engine.streaming.lending import ROWS, Lending
 from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache
+from engine.torch_model.near import NearProducts
 from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.surroundings import surroundings_of
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, row_shapes
@@ -37,7 +42,7 @@ class TorchModel(Model):
 
     Attributes: `config`, from transformers; `dtype`, that of states and logits; `graphs`, the CUDA graphs for
     small passes; None if not all weights are on a CUDA device, if the model is a mixture of experts, or if
-    layers have states.
+    layers have states; `lending`, which lets the processor help the card, or None.
     """
 
     def __init__(
@@ -88,6 +93,7 @@ class TorchModel(Model):
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
         # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
         self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
+        self.lending: Lending | None = None
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
         # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
@@ -99,7 +105,9 @@ class TorchModel(Model):
 
     @property
     def arithmetic(self) -> str:
-        return str(self.dtype).removeprefix("torch.")
+        dtype = str(self.dtype).removeprefix("torch.")
+        share = self.lending.share if self.lending else 0.0
+        return f"{dtype}, {share:.1%} by the processor" if share else dtype
 
     @property
     def nbytes(self) -> int:
@@ -111,6 +119,25 @@ class TorchModel(Model):
             + (self.streamer.nbytes if self.streamer else 0)
             + sum(workspace.nbytes for workspace in workspaces.values())
         )
+
+    def let_processor_help(self, link: DeviceLink) -> None:
+        """Let the processor multiply by weights in RAM if that makes passes faster, which a few passes
+        tell."""
+        assert self.streamer is not None
+        head = self.module.get_output_embeddings()
+        kept = list(head.weights) if isinstance(head, PackedLinear) else []
+        near = NearProducts(self.streamer, link, shared_pool(), kept)
+        if near.sizes:
+            self.lending = Lending(self.streamer, near.sizes, near.turn)
+            self.lending.choose(self._timed_pass, near.bytes_per_s(ROWS))
+            self.tree_rows = ROWS if self.lending.share else None
+
+    def _timed_pass(self) -> float:
+        """Return the seconds of a pass over ROWS rows of plain text."""
+        cache = self.new_cache(ROWS)
+        started = time.perf_counter()
+        self.forward(Rows.text([0] * ROWS, 0), cache).logits.cpu()
+        return time.perf_counter() - started
 
     def new_cache(self, capacity: int) -> TensorCache:
         rows = row_shapes(self.config)
@@ -142,6 +169,8 @@ class TorchModel(Model):
     ) -> Output:
         assert isinstance(cache, TensorCache)
         cache.reserve(len(rows))
+        if self.lending is not None:
+            self.lending.begin(len(rows))
         if tail_positions is None:
             tail_positions = rows.positions[:0]
         output = None

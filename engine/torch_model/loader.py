@@ -58,6 +58,7 @@ def load_model(
     packed: bool = False,
     limits: WeightLimits | None = None,
     layer_progress: Progress = no_progress,
+    processor_helps: bool = False,
 ) -> TorchModel:
     """Build the model and load its weights.
 
@@ -66,7 +67,8 @@ def load_model(
     limits: bytes that resident matrices may take; if there are limits, all matrices are kept as stored, and
     those that are not resident are streamed from RAM and from the files. progress: called with the bytes read
     and the bytes in total; may end the loading by raising. layer_progress: called with the number of complete
-    layers and of layers to load.
+    layers and of layers to load. processor_helps: whether the processor multiplies by weights in RAM, beside
+    a card, if that makes passes faster.
 
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
     small; StreamBroken if streaming fails."""
@@ -95,7 +97,14 @@ def load_model(
         builder.close()
         raise
     keeps = packed or limits is not None
-    return TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer)
+    model = TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer)
+    if processor_helps and builder.link is not None:
+        try:
+            model.let_processor_help(builder.link)
+        except BaseException:
+            model.close()
+            raise
+    return model
 
 
 def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:

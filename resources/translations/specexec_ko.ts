@@ -5415,6 +5415,10 @@ other: everything else</source>
             <translation>그래픽 카드</translation>
         </message>
         <message>
+            <source>If it is faster</source>
+            <translation>더 빠르면</translation>
+        </message>
+        <message>
             <source>Language</source>
             <translation>언어</translation>
         </message>
@@ -5469,6 +5473,10 @@ other: everything else</source>
         <message>
             <source>Processor</source>
             <translation>프로세서</translation>
+        </message>
+        <message>
+            <source>Processor helps the card</source>
+            <translation>프로세서가 그래픽 카드를 도움</translation>
         </message>
         <message>
             <source>RAM for the target</source>
@@ -5553,6 +5561,10 @@ other: everything else</source>
         <message>
             <source>VRAM for the target</source>
             <translation>타깃에 쓸 VRAM</translation>
+        </message>
+        <message>
+            <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Loading measures whether that is faster.</source>
+            <translation>RAM에 있는 가중치가 패스마다 모두 그래픽 카드로 갈 필요는 없습니다. 프로세서가 그 일부를 조금 덜 정밀하게 계산할 수 있습니다. 더 빠른지는 불러올 때 측정합니다.</translation>
         </message>
         <message>
             <source>Weights in memory</source>

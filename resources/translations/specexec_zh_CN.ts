@@ -5415,6 +5415,10 @@ other: everything else</source>
             <translation>显卡</translation>
         </message>
         <message>
+            <source>If it is faster</source>
+            <translation>更快时</translation>
+        </message>
+        <message>
             <source>Language</source>
             <translation>语言</translation>
         </message>
@@ -5469,6 +5473,10 @@ other: everything else</source>
         <message>
             <source>Processor</source>
             <translation>处理器</translation>
+        </message>
+        <message>
+            <source>Processor helps the card</source>
+            <translation>处理器协助显卡</translation>
         </message>
         <message>
             <source>RAM for the target</source>
@@ -5553,6 +5561,10 @@ other: everything else</source>
         <message>
             <source>VRAM for the target</source>
             <translation>目标模型的显存</translation>
+        </message>
+        <message>
+            <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Loading measures whether that is faster.</source>
+            <translation>内存中的权重不必每遍都全部送往显卡：处理器可以计算其中一部分，精度略低。加载时会测量这样是否更快。</translation>
         </message>
         <message>
             <source>Weights in memory</source>

@@ -1,105 +1,110 @@
-"""A processor that helps a card: of each matrix of the layers, it multiplies the last rows where they lie in
-RAM, while the card multiplies the others. Nothing in the engine does so yet; this tells what it would bring.
+"""A processor that helps a card: it multiplies by chunks that the engine's own `Lending` lends it, where they
+lie in RAM.
 
 Both need the same input, which only the card has: the processor begins when the input has reached RAM, and
 the card goes on when it has the processor's outputs.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
-from engine.bench.simulation.card import Signal, SimulatedCard
+from engine.bench.simulation.card import SimulatedCard
 from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.model import SimulatedTarget, SizedMatrix
-from engine.checkpoints import Weight
-from engine.model.reader import layer_of
+from engine.compiled.matrix import can_tile
 from engine.planner import Compute
+from engine.streaming import Streamer
+from engine.streaming.lending import ROWS, Lending
 
 # Seconds until a small copy between card and processor has begun and its end is known, in each direction; an
 # estimate.
 EXCHANGE_S = 20e-6
-ITEM = 2  # bytes of a number in a state
-
-
-def shared(weights: Mapping[str, Weight], share: float) -> dict[str, Weight]:
-    """Return the matrices without those rows of layers that the processor multiplies.
-
-    share: of each matrix's bytes, in 0..1. The head is left whole.
-    """
-    kept = {}
-    for name, weight in weights.items():
-        rows, columns = weight.shape
-        mine = round(rows * (1 - share)) if layer_of(name) else rows
-        spans = tuple(replace(span, nbytes=span.nbytes * mine // rows) for span in weight.spans)
-        kept[name] = replace(weight, shape=(mine, columns), spans=spans)
-    return kept
+ITEM = 4  # bytes of a number that is exchanged
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """The processor's part. `share`: of the bytes of each matrix of the layers; `compute`: its speed, of
-    which `memory` is what the link leaves of the RAM's bandwidth; `link`: in bytes per second."""
+    """The processor's part. `compute`: its speed, of which `memory` is what the link leaves of the RAM's
+    bandwidth; `link`: in bytes per second."""
 
-    share: float
     compute: Compute
     link: float
 
     def seconds(self, matrix: SizedMatrix, rows: int) -> float:
-        """Return the seconds of the processor's part of a matrix. matrix: the card's part."""
-        of_it = self.share / (1 - self.share)
-        products = 2 * matrix.shape[0] * matrix.shape[1] * rows * of_it
-        return matrix.nbytes * of_it / self.compute.memory + products / self.compute.flops
+        """Return the seconds of a product; in each pass, the stored bytes are packed into tiles."""
+        weights = matrix.shape[0] * matrix.shape[1]
+        packing_s = matrix.nbytes * self.compute.moving
+        return packing_s + matrix.nbytes / self.compute.memory + 2 * weights * rows / self.compute.flops
 
     def sending_s(self, matrix: SizedMatrix, rows: int) -> float:
         """Return the seconds in which a matrix's input reaches RAM."""
         return EXCHANGE_S + rows * matrix.shape[1] * ITEM / self.link
 
     def answering_s(self, matrix: SizedMatrix, rows: int) -> float:
-        """Return the seconds in which the processor's outputs reach the card."""
-        outputs = matrix.shape[0] * self.share / (1 - self.share)
-        return EXCHANGE_S + rows * outputs * ITEM / self.link
+        """Return the seconds in which a product reaches the card."""
+        return EXCHANGE_S + rows * matrix.shape[0] * ITEM / self.link
 
 
-def best_share(streamed: float, layers: float, helper_rate: float, link: float) -> float:
-    """Return the share of the layers' bytes with which processor and link end together.
+class HelpedTarget:
+    """A simulated target that lends chunks to a processor. Attribute: `lending`."""
 
-    streamed: bytes that the link would move alone; layers: bytes of all layers; helper_rate, link: bytes per
-    second.
-    """
-    return streamed / layers * helper_rate / (helper_rate + link)
+    def __init__(
+        self, target: SimulatedTarget, helper: Helper, clock: VirtualClock, card: SimulatedCard
+    ) -> None:
+        self._target, self._helper, self._clock, self._card = target, helper, clock, card
+        self._near: set[SizedMatrix] = set()
+        assert target.streamer is not None
+        self._chunks = _can_be_lent(target.streamer)
+        sizes = {number: sum(each.nbytes for each in chunk) for number, chunk in self._chunks.items()}
+        self.lending = Lending(target.streamer, sizes, self._turn)
+
+    def choose_share(self) -> None:
+        """Choose as the engine does when it has loaded a model. Called on the clock."""
+        if not self._chunks:
+            return
+
+        def timed() -> float:
+            began = self._clock.seconds
+            self.run(ROWS)
+            return self._clock.seconds - began
+
+        chunk = next(iter(self._chunks.values()))
+        seconds = sum(self._helper.seconds(each, ROWS) for each in chunk)
+        self.lending.choose(timed, sum(each.nbytes for each in chunk) / seconds)
+
+    def run(self, rows: int) -> None:
+        """Run one pass over `rows` rows, in the order of `engine.quantization.PackedLinear`: of each linear
+        layer, the card's products are launched before the processor begins with its own."""
+        self.lending.begin(rows)
+        layer = ""
+        for _, group in groupby(self._target.matrices, lambda matrix: matrix.name):
+            matrices = list(group)
+            if matrices[0].layer not in ("", layer):
+                self._target.attend()
+            layer = matrices[0].layer
+            near = [matrix for matrix in matrices if matrix in self._near]
+            known = self._card.used()
+            for matrix in matrices:
+                if matrix not in self._near:
+                    self._target.multiply(matrix, rows)
+            if near:
+                self._card.wait(known)
+                self._clock.sleep(self._helper.sending_s(near[0], rows))
+            for matrix in near:
+                self._clock.sleep(self._helper.seconds(matrix, rows))
+                self._card.compute(self._helper.answering_s(matrix, rows))
+        self._card.wait(self._card.used())
+
+    def _turn(self, number: int, on: bool) -> None:
+        change = self._near.update if on else self._near.difference_update
+        change(self._chunks[number])
 
 
-def run_shared(
-    target: SimulatedTarget, helper: Helper, rows: int, clock: VirtualClock, card: SimulatedCard
-) -> None:
-    """Run one pass of a target whose matrices are `shared` with the helper."""
-    for (layer, _), group in groupby(target.matrices, lambda matrix: (matrix.layer, _input(matrix))):
-        matrices = list(group)
-        if layer and _input(matrices[0]) == _INPUTS[0]:
-            target.attend()
-        known = card.used()
-        times = _times(known, clock)
-        for matrix in matrices:
-            target.multiply(matrix, rows)
-        if layer:
-            card.wait(known)
-            sending_s = helper.sending_s(matrices[0], rows)
-            clock.sleep_until(times[0] + sending_s + sum(helper.seconds(each, rows) for each in matrices))
-            card.compute(sum(helper.answering_s(each, rows) for each in matrices))
-    card.wait(card.used())
-
-
-def _times(event: Signal, clock: VirtualClock) -> list[float]:
-    """Return a list to which the time of the event is added when it happens."""
-    times: list[float] = []
-    event.then(lambda: times.append(clock.seconds))
-    return times
-
-
-# The matrices of a layer that multiply the same input.
-_INPUTS = (("q_proj", "k_proj", "v_proj"), ("o_proj",), ("gate_proj", "up_proj"), ("down_proj",))
-
-
-def _input(matrix: SizedMatrix) -> tuple[str, ...]:
-    return next((group for group in _INPUTS if any(name in matrix.name for name in group)), ())
+def _can_be_lent(streamer: Streamer) -> dict[int, list[SizedMatrix]]:
+    """Return the chunks that `engine.torch_model.near` would lend, by number."""
+    found: dict[int, list[SizedMatrix]] = {}
+    for number, chunk in streamer.lendable.items():
+        matrices = [matrix for matrix, _ in chunk if isinstance(matrix, SizedMatrix)]
+        if all(each.layer and can_tile(each.format.name, each.shape) for each in matrices):
+            found[number] = matrices
+    return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
-from engine.bench.simulation.helper import Helper, best_share, run_shared, shared
+from engine.bench.simulation.helper import HelpedTarget, Helper
 from engine.bench.simulation.iteration import SimulatedDrafter, iterate
 from engine.bench.simulation.model import SimulatedTarget
 from engine.checkpoints import Weight
@@ -79,8 +79,8 @@ class SimulatedOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SharedPass:
-    """A pass over `rows` rows with the processor's help. `share`: of the bytes of the layers, what it
-    multiplies; `alone_s`, `shared_s`: seconds without and with its help."""
+    """A pass over `rows` rows with the processor's help. `share`: of the bytes that else cross the link, what
+    it multiplies; `alone_s`, `shared_s`: seconds without and with its help."""
 
     rows: int
     share: float
@@ -156,18 +156,13 @@ def simulate_help(
     plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
     if not plan.runs:
         return None
-    limits = _limits(plan)
-    alone = _Running(weights, limits, machine)
-    alone_s = alone.timed([lambda: alone.target.run(rows)])[0]
+    running = _Running(weights, _limits(plan), machine)
     processor = replace(processor, memory=max(1.0, processor.memory - machine.link))
-    layers = sum(target.layers)
-    products = 2 * rows * target.layer_weights / layers  # for each byte
-    rate = 1 / (1 / processor.memory + products / processor.flops)
-    share = best_share(alone.streamer.pass_nbytes, layers, rate, machine.link)
-    helped = _Running(shared(weights, share), limits, machine)
-    helper = Helper(share, processor, machine.link)
-    shared_s = helped.timed([lambda: run_shared(helped.target, helper, rows, helped.clock, helped.card)])[0]
-    return SharedPass(rows, share, alone_s, shared_s)
+    helper = Helper(processor, machine.link)
+    helped = HelpedTarget(running.target, helper, running.clock, running.card)
+    works = [lambda: running.target.run(rows), helped.choose_share, lambda: helped.run(rows)]
+    alone_s, _, shared_s = running.timed(works)
+    return SharedPass(rows, helped.lending.share, alone_s, shared_s)
 
 
 def _limits(plan: Plan) -> WeightLimits:

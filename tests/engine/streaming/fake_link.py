@@ -83,3 +83,10 @@ class FakeLink:
         event.happened = True
         self.log.append(name)
         return True
+
+
+class HostLink(FakeLink):
+    """A fake device that the host computes for, at once: so it waits for what a device would wait for."""
+
+    def compute_after(self, event: Event) -> None:
+        self.wait(event)

@@ -102,6 +102,26 @@ def test_the_device_computes_with_the_right_bytes_pass_after_pass(chunks, in_ram
         assert (device.wrong, device.used) == ([], 6 * CHUNKS)
 
 
+@pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0, CHUNKS, 2), range(5)], ids=str)
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_chunks_of_ram_that_are_left_out_are_not_copied_and_the_others_are_right(chunks, in_ram, slots):
+    for seed in range(8):
+        device, rng, used = Device(chunks, in_ram, slots, seed), random.Random(seed), 0
+        for _ in range(8):
+            left_out = frozenset(rng.sample(list(in_ram), rng.randint(0, len(in_ram))))
+            device.ring.leave_out(left_out)
+            for _ in range(slots + 1):  # as many passes as chunks may have been planned ahead, and one more
+                before = device.ring.moved
+                for number in range(CHUNKS):
+                    if number not in left_out:
+                        device.use(number)
+                        used += 1
+            copied = sum(chunk.nbytes for number, chunk in enumerate(chunks) if number not in left_out)
+            assert device.ring.moved - before == copied
+        device.close()
+        assert (device.wrong, device.used) == ([], used)
+
+
 def one_pass_with_experts(device, rng, count, stop):
     """Use chunks up to `stop`, with `count` of each mixture, or any number; return the chunks used."""
     used, wanted = [], []

@@ -117,3 +117,34 @@ def test_chosen_chunks_are_planned_even_if_the_guess_was_wrong():
         assert [chunk for chunk in came if LAYOUT[chunk] is None] == [
             chunk for chunk in used if LAYOUT[chunk] is None
         ]
+
+
+def test_chunks_that_are_left_out_are_planned_no_more_until_they_are_used_again():
+    schedule = RingSchedule([None] * 6, slots=3)
+    go_to(schedule, 0)
+    schedule.leave_out({2, 3, 5})
+    assert ahead(schedule) == [1, 2]  # 2 was planned before
+    assert [*go_to(schedule, 4), *go_to(schedule, 0), *go_to(schedule, 1)] == [1, 2, 4, 0, 1]
+    assert ahead(schedule) == [4, 0]
+    schedule.leave_out(())
+    go_to(schedule, 4)
+    go_to(schedule, 0)
+    assert ahead(schedule) == [1, 2]
+
+
+def test_nothing_is_planned_if_all_chunks_are_left_out():
+    schedule = RingSchedule([None] * 3, slots=2)
+    schedule.leave_out({0, 1, 2})
+    go_to(schedule, 0)
+    assert ahead(schedule) == []
+
+
+def test_chunks_left_out_on_both_sides_of_a_mixture_are_skipped():
+    schedule = RingSchedule(LAYOUT, slots=8)
+    go_to(schedule, 0)
+    schedule.leave_out({4, 10})
+    schedule.choose(0, {2}, most=False)
+    assert ahead(schedule) == [2, 5]
+    go_to(schedule, 5)
+    schedule.choose(1, {9}, most=False)
+    assert ahead(schedule) == [9, 0]

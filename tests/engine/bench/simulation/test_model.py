@@ -29,7 +29,7 @@ from engine.streaming.device_ring import DeviceRing
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.models import reference
-from tests.engine.streaming.fake_link import FakeLink
+from tests.engine.streaming.fake_link import HostLink
 
 CARD = cards()["RTX 4090"]
 PASSES = 3
@@ -58,13 +58,6 @@ class Recorder:
         fetched, brought = self.fetched, self.brought
         self.fetched, self.brought = [], []
         return fetched, brought[: len(fetched)]
-
-
-class HostLink(FakeLink):
-    """A fake device that the host computes for, at once: so it waits for what a device would wait for."""
-
-    def compute_after(self, event):
-        self.wait(event)
 
 
 def simulated(weights, limits, link=25e9, disk=7e9):

@@ -1,0 +1,96 @@
+"""Which chunks in RAM are lent to the processor, so that they cross no link to a graphics card."""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from engine.streaming.placement import spread
+from engine.streaming.streamer import Streamer
+
+_log = logging.getLogger(__name__)
+
+# The rows of the passes that are timed, and the most of a pass in which the processor helps: for more, it
+# takes longer than a card does.
+ROWS = 32
+# The processor helps if a pass then takes less than this share of its time: trees of ROWS rows give a tenth
+# fewer tokens per pass than those of twice as many.
+GAIN = 0.85
+
+
+class Lending:
+    """Lends chunks to the processor, in passes of at most ROWS rows.
+
+    Which chunks stays the same from pass to pass: the processor rounds otherwise than a card does, and a text
+    must not depend on how many nodes a tree had. So trees are not larger, either (`Model.tree_rows`).
+
+    Attributes: `nbytes`: the bytes that a pass moves without the processor.
+    """
+
+    def __init__(
+        self, streamer: Streamer, sizes: Mapping[int, int], turn: Callable[[int, bool], None]
+    ) -> None:
+        """sizes: bytes of each chunk that can be lent, by its number, which is one of the streamer's lendable
+        ones. turn: called with such a number, and whether the processor multiplies by the chunk from now
+        on."""
+        self._streamer = streamer
+        self._sizes = sizes
+        self._turn_chunk = turn
+        self._lent: frozenset[int] = frozenset()
+        self._on = False
+        self.nbytes = streamer.pass_nbytes
+
+    @property
+    def share(self) -> float:
+        """The share of `nbytes` that is lent."""
+        return sum(self._sizes[number] for number in self._lent) / self.nbytes
+
+    def use(self, share: float) -> None:
+        """Lend chunks of at most this share of `nbytes`, in 0..1, spread evenly among those that can be
+        lent."""
+        self._turn(False)
+        stay = spread(list(self._sizes.values()), int(share * self.nbytes))
+        self._lent = frozenset(number for number, is_lent in zip(self._sizes, stay, strict=True) if is_lent)
+
+    def begin(self, rows: int) -> None:
+        """Lend for a pass over this many rows, or do not."""
+        self._turn(rows <= ROWS)
+
+    def choose(self, run: Callable[[], float], processor: float) -> None:
+        """Use the share with which passes of ROWS rows are fastest, or none if the processor does not
+        make them faster.
+
+        run: runs such a pass and returns its seconds. Of each share, a first pass brings the ring into step,
+        and the second is timed. processor: the bytes that the processor multiplies by in a second. The first
+        share to be tried is the one with which processor and link would end together; then smaller ones,
+        because both share the RAM's bandwidth.
+        """
+
+        def timed(share: float) -> float:
+            self.use(share)
+            run()
+            return run()
+
+        whole = timed(0)
+        most = processor_share(processor, self.nbytes / whole)
+        times = {share: timed(share) for share in (most, most * 3 / 4, most / 2)}
+        best = min(times, key=lambda share: times[share])
+        helps = times[best] < GAIN * whole
+        self.use(best if helps else 0)
+        _log.info(
+            "Passes of %d rows take %.3f s if all weights cross the link, and %.3f s if the processor "
+            "multiplies by %.0f %% of them in RAM: %s.",
+            *(ROWS, whole, times[best], 100 * best, "so it does" if helps else "so it does not"),
+        )
+
+    def _turn(self, on: bool) -> None:
+        if on == self._on:
+            return
+        self._on = on
+        for number in self._lent:
+            self._turn_chunk(number, on)
+        self._streamer.lend(self._lent if on else ())
+
+
+def processor_share(processor: float, link: float) -> float:
+    """Return the share of what crosses the link with which processor and link end together. processor, link:
+    bytes of weights per second."""
+    return processor / (processor + link)

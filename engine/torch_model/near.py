@@ -1,0 +1,137 @@
+"""A processor that helps a card: it multiplies by some matrices where they lie in RAM, so that these need not
+cross the link in each pass.
+
+Both need the same input, which only the card has: the processor begins when the input has reached RAM, and
+the card goes on when it has the processor's outputs. Meanwhile the link brings the next chunks.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.compiled.matrix import StreamedMatrix, aligned, can_tile
+from engine.compiled.pool import ComputePool
+from engine.compiled.stored_product import StoredProducts
+from engine.quantization import Packed
+from engine.streaming import Streamer
+from engine.streaming.device_ring import DeviceLink, Event
+from engine.streaming.lending import ROWS
+
+OUTPUTS = 4  # that are on their way to the card at a time
+
+
+class Processor:
+    """The processor's products for one model, which share an input. Outputs are copied to the card while the
+    next ones are computed."""
+
+    def __init__(self, matrices: Sequence[StreamedMatrix], link: DeviceLink, pool: ComputePool) -> None:
+        def allocate(nbytes: int) -> NDArray[np.uint8]:
+            try:
+                return link.slab(nbytes)
+            except RuntimeError:  # no more memory can be pinned: copies wait, and are as right
+                return aligned(nbytes)
+
+        self._products = StoredProducts(matrices, pool, ROWS, allocate)
+        self._link = link
+        outputs = ROWS * max(matrix.shape[0] for matrix in matrices)
+        self._outputs = [torch.from_numpy(allocate(4 * outputs).view(np.float32)) for _ in range(OUTPUTS)]
+        # By output: the event after which it may be written.
+        self._copied: list[Event] = [link.used()] * OUTPUTS
+        self._turn = 0
+        self._sent: Event = self._copied[0]
+        self._like = torch.empty(0)
+
+    def send(self, x: Tensor) -> None:
+        """See `engine.quantization.NearProduct`."""
+        torch.from_numpy(self._products.input(*x.shape)).copy_(x.float(), non_blocking=True)
+        self._sent = self._link.used()
+        self._like = x
+
+    def multiply(self, number: int) -> Tensor:
+        """Return the product of what was sent last and matrix number `number`."""
+        x = self._like
+        self._link.wait(self._sent)
+        numbers = self._products.multiply(number, len(x))
+        self._turn = (self._turn + 1) % OUTPUTS
+        self._link.wait(self._copied[self._turn])
+        output = self._outputs[self._turn][: numbers.size].view(numbers.shape)
+        np.copyto(output.numpy(), numbers)
+        on_card = output.to(x.device, non_blocking=True).to(x.dtype, copy=x.is_cpu)
+        self._copied[self._turn] = self._link.used()
+        return on_card
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProduct:
+    """The `NearProduct` of one matrix."""
+
+    processor: Processor
+    number: int
+
+    def send(self, x: Tensor) -> None:
+        self.processor.send(x)
+
+    def finish(self) -> Tensor:
+        return self.processor.multiply(self.number)
+
+
+class NearProducts:
+    """The products of all matrices that can be lent to the processor.
+
+    Attributes: `sizes`: bytes of each chunk that can be lent, by its number.
+    """
+
+    def __init__(
+        self, streamer: Streamer, link: DeviceLink, pool: ComputePool, kept: Collection[Packed]
+    ) -> None:
+        """pool: the processor's threads. kept: matrices that are not lent, such as those of a head, whose
+        output is large."""
+        usable: dict[int, list[tuple[Packed, NDArray[np.uint8]]]] = {}
+        for number, in_ram in streamer.lendable.items():
+            lent = [
+                (matrix, parts[0])
+                for matrix, parts in in_ram
+                if isinstance(matrix, Packed) and matrix not in kept and _has_tiles(matrix, parts)
+            ]
+            if len(lent) == len(in_ram):
+                usable[number] = lent
+        self.sizes = {number: sum(part.nbytes for _, part in chunk) for number, chunk in usable.items()}
+        self._near: dict[int, list[tuple[Packed, OwnProduct]]] = {}
+        if not usable:
+            return
+        matrices: list[StreamedMatrix] = []
+        for number, chunk in usable.items():
+            for matrix, stored in chunk:
+                place = np.array([stored.ctypes.data], np.int64)
+                matrices.append(StreamedMatrix(matrix.format.name, matrix.shape, number, place))
+        processor = Processor(matrices, link, pool)
+        places = iter(range(len(matrices)))
+        for number, chunk in usable.items():
+            self._near[number] = [(matrix, OwnProduct(processor, next(places))) for matrix, _ in chunk]
+
+    def turn(self, number: int, on: bool) -> None:
+        """Let the processor multiply by a chunk's matrices from now on, or no more."""
+        for matrix, product in self._near[number]:
+            matrix.near = product if on else None
+
+    def bytes_per_s(self, rows: int) -> float:
+        """Return how many bytes of stored weights the processor multiplies by `rows` rows in a second, from
+        the products of one chunk."""
+        number = next(iter(self._near))
+        seconds = []
+        for _ in range(3):
+            started = time.perf_counter()
+            for matrix, product in self._near[number]:
+                product.send(torch.ones(rows, matrix.shape[1]))
+                product.finish()
+            seconds.append(time.perf_counter() - started)
+        return self.sizes[number] / min(seconds)
+
+
+def _has_tiles(matrix: Packed, parts: Sequence[NDArray[np.uint8]]) -> bool:
+    return len(parts) == 1 and can_tile(matrix.format.name, matrix.shape)
