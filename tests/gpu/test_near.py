@@ -1,4 +1,4 @@
-"""A card, and a processor that multiplies by a share of the weights in RAM, give the logits of transformers."""
+"""A card, and a processor that multiplies by weights in RAM, give the logits of transformers."""
 
 import pytest
 import torch
