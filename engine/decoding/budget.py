@@ -307,4 +307,4 @@ def on_the_drafters_scale(tokens: float, chances: Sequence[NDArray[np.float64]],
     while high / low > 1.05:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if (known**middle).sum() > accepted else (low, middle)
-    return tokens ** (1 / low)
+    return float(tokens ** (1 / low))

@@ -23,11 +23,11 @@ from engine.model.rows import Output, Rows
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink
-from engine.streaming.lending import ROWS, Lending
+from engine.streaming.loan import ROWS, Lending
 from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache
-from engine.torch_model.near import NearProducts
+from engine.torch_model.near_products import NearProducts
 from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.surroundings import surroundings_of
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, row_shapes

@@ -14,7 +14,7 @@ from engine.bench.simulation.model import SimulatedTarget, SizedMatrix
 from engine.compiled.matrix import can_tile
 from engine.planner import Compute
 from engine.streaming import Streamer
-from engine.streaming.lending import ROWS, Lending
+from engine.streaming.loan import ROWS, Lending
 
 # Seconds until a small copy between card and processor has begun and its end is known, in each direction; an
 # estimate.
@@ -101,7 +101,7 @@ class HelpedTarget:
 
 
 def _can_be_lent(streamer: Streamer) -> dict[int, list[SizedMatrix]]:
-    """Return the chunks that `engine.torch_model.near` would lend, by number."""
+    """Return the chunks that `engine.torch_model.near_products` would lend, by number."""
     found: dict[int, list[SizedMatrix]] = {}
     for number, chunk in streamer.lendable.items():
         matrices = [matrix for matrix, _ in chunk if isinstance(matrix, SizedMatrix)]

@@ -10,11 +10,11 @@ from engine.errors import Interrupted
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.streaming import WeightLimits, lending
-from engine.streaming.lending import ROWS, Lending, processor_share
-from engine.torch_model import builder, near
+from engine.streaming import WeightLimits, loan
+from engine.streaming.loan import ROWS, Lending, processor_share
+from engine.torch_model import builder, near_products
 from engine.torch_model.loader import load_model
-from engine.torch_model.near import NearProducts
+from engine.torch_model.near_products import NearProducts
 from tests.engine.checkpoints.files import convert
 from tests.engine.models import CONTEXT, reference
 from tests.engine.streaming.fake_link import HostLink
@@ -128,7 +128,7 @@ def test_outputs_on_their_way_to_the_card_are_not_overwritten(helped):
     model.lending.begin(1)
     matrix = next(matrix for matrix in model._packed if matrix.near)
     outputs = []
-    for factor in range(near.OUTPUTS + 2):
+    for factor in range(near_products.OUTPUTS + 2):
         matrix.near.send(torch.full((1, matrix.shape[1]), float(factor)))
         outputs.append(matrix.near.finish())
     for factor, output in enumerate(outputs):
@@ -155,7 +155,7 @@ def test_the_share_is_chosen_by_the_times_of_passes(helped, gain, helps):
 def test_a_loaded_model_is_as_right_whatever_the_passes_have_shown(tmp_path, link, monkeypatch, rate):
     reference("qwen3").save_pretrained(tmp_path)
     monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: rate)
-    monkeypatch.setattr(lending, "GAIN", 10.0)
+    monkeypatch.setattr(loan, "GAIN", 10.0)
     model = load(tmp_path, processor_helps=True)
     assert (model.lending.share > 0) == (rate > 1e6)
     assert ("by the processor" in model.arithmetic) == (rate > 1e6)

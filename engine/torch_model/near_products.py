@@ -20,7 +20,7 @@ from engine.compiled.stored_product import StoredProducts
 from engine.quantization import Packed
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink, Event
-from engine.streaming.lending import ROWS
+from engine.streaming.loan import ROWS
 
 OUTPUTS = 4  # that are on their way to the card at a time
 
