@@ -44,14 +44,16 @@ class PackedLinear(nn.Module):
         return output.view(*x.shape[:-1], -1)
 
     def _products(self, x: Tensor) -> list[Tensor]:
-        """Return the products of x [n, columns] and each matrix. The processor's come last, while the device
-        computes the others."""
-        near = {place: weight.near for place, weight in enumerate(self.weights) if weight.near}
+        """Return the products of x [n, columns] and each matrix. The processor computes its own while the
+        device's are launched."""
+        near = [weight.near for weight in self.weights if weight.near]
         if near:
-            next(iter(near.values())).send(x)
-        outputs = {place: weight.product(x) for place, weight in enumerate(self.weights) if place not in near}
-        outputs |= {place: product.finish() for place, product in near.items()}
-        return [outputs[place] for place in range(len(self.weights))]
+            near[0].send(x)
+        for product in near:
+            product.start()
+        outputs = [None if weight.near else weight.product(x) for weight in self.weights]
+        own = iter(near)
+        return [next(own).finish() if output is None else output for output in outputs]
 
 
 class RowTable(Protocol):

@@ -50,8 +50,12 @@ class NearProduct(Protocol):
     def send(self, x: Tensor) -> None:
         """Start copying the input [n, columns] to RAM, for all such products until the next call."""
 
+    def start(self) -> None:
+        """Start multiplying the input, once it has arrived, after the products started before."""
+
     def finish(self) -> Tensor:
-        """Return the input times the matrix's transpose, [n, rows], on the input's device."""
+        """Return the product started first of those not finished: the input times the matrix's transpose,
+        [n, rows], on the input's device."""
 
 
 @dataclass(slots=True, eq=False)

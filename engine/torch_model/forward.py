@@ -94,6 +94,7 @@ class TorchModel(Model):
         # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
         self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
         self.lending: Lending | None = None
+        self._near: NearProducts | None = None
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
         # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
@@ -126,11 +127,16 @@ class TorchModel(Model):
         assert self.streamer is not None
         head = self.module.get_output_embeddings()
         kept = list(head.weights) if isinstance(head, PackedLinear) else []
-        near = NearProducts(self.streamer, link, shared_pool(), kept)
+        self._near = near = NearProducts(self.streamer, link, shared_pool(), kept)
         if near.sizes:
             self.lending = Lending(self.streamer, near.sizes, near.turn)
             self.lending.choose(self._timed_pass, near.bytes_per_s(ROWS))
             self.tree_rows = ROWS if self.lending.share else None
+
+    def close(self) -> None:
+        if self._near:
+            self._near.close()
+        super().close()
 
     def _timed_pass(self) -> float:
         """Return the seconds of a pass over ROWS rows of plain text."""

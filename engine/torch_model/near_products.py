@@ -6,8 +6,11 @@ the card goes on when it has the processor's outputs. Meanwhile the link brings 
 """
 
 import time
+from collections import deque
 from collections.abc import Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 
 import numpy as np
 import torch
@@ -22,48 +25,69 @@ from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.loan import ROWS
 
-OUTPUTS = 4  # that are on their way to the card at a time
-
 
 class Processor:
-    """The processor's products for one model, which share an input. Outputs are copied to the card while the
-    next ones are computed."""
+    """The processor's products for one model, which share an input. A thread leads them, while the caller
+    launches products on the card."""
 
     def __init__(self, matrices: Sequence[StreamedMatrix], link: DeviceLink, pool: ComputePool) -> None:
-        def allocate(nbytes: int) -> NDArray[np.uint8]:
-            try:
-                return link.slab(nbytes)
-            except RuntimeError:  # no more memory can be pinned: copies wait, and are as right
-                return aligned(nbytes)
-
-        self._products = StoredProducts(matrices, pool, ROWS, allocate)
         self._link = link
-        outputs = ROWS * max(matrix.shape[0] for matrix in matrices)
-        self._outputs = [torch.from_numpy(allocate(4 * outputs).view(np.float32)) for _ in range(OUTPUTS)]
-        # By output: the event after which it may be written.
-        self._copied: list[Event] = [link.used()] * OUTPUTS
-        self._turn = 0
-        self._sent: Event = self._copied[0]
+        self._products = StoredProducts(matrices, pool, ROWS, self._allocate)
+        self._room_nbytes = 4 * ROWS * max(matrix.shape[0] for matrix in matrices)
+        self._leader = ThreadPoolExecutor(1, thread_name_prefix="near")
+        self._jobs: deque[Future[tuple[Tensor, Tensor]]] = deque()  # room and, in it, the output
+        # Rooms with the event after which they may be written: the end of an output's copy to the card.
+        self._rooms: SimpleQueue[tuple[Tensor, Event]] = SimpleQueue()
+        self._sent: Event = None
         self._like = torch.empty(0)
 
     def send(self, x: Tensor) -> None:
         """See `engine.quantization.NearProduct`."""
+        self._drop()
         torch.from_numpy(self._products.input(*x.shape)).copy_(x.float(), non_blocking=True)
         self._sent = self._link.used()
         self._like = x
 
-    def multiply(self, number: int) -> Tensor:
-        """Return the product of what was sent last and matrix number `number`."""
-        x = self._like
-        self._link.wait(self._sent)
-        numbers = self._products.multiply(number, len(x))
-        self._turn = (self._turn + 1) % OUTPUTS
-        self._link.wait(self._copied[self._turn])
-        output = self._outputs[self._turn][: numbers.size].view(numbers.shape)
-        np.copyto(output.numpy(), numbers)
+    def start(self, number: int) -> None:
+        """Start multiplying by matrix number `number`."""
+        self._jobs.append(self._leader.submit(self._multiply, number, len(self._like)))
+
+    def finish(self) -> Tensor:
+        """See `engine.quantization.NearProduct`."""
+        (room, output), x = self._jobs.popleft().result(), self._like
         on_card = output.to(x.device, non_blocking=True).to(x.dtype, copy=x.is_cpu)
-        self._copied[self._turn] = self._link.used()
+        self._rooms.put((room, self._link.used()))
         return on_card
+
+    def close(self) -> None:
+        """End the thread."""
+        self._drop()
+        self._leader.shutdown()
+
+    def _drop(self) -> None:
+        """Wait for products that a pass has left behind when it ended early."""
+        while self._jobs:
+            job = self._jobs.popleft()
+            if not job.cancel() and job.exception() is None:
+                self._rooms.put((job.result()[0], self._link.used()))
+
+    def _multiply(self, number: int, rows: int) -> tuple[Tensor, Tensor]:
+        self._link.wait(self._sent)
+        numbers = self._products.multiply(number, rows)
+        try:
+            room, copied = self._rooms.get_nowait()
+            self._link.wait(copied)
+        except Empty:
+            room = torch.from_numpy(self._allocate(self._room_nbytes).view(np.float32))
+        output = room[: numbers.size].view(numbers.shape)
+        np.copyto(output.numpy(), numbers)
+        return room, output
+
+    def _allocate(self, nbytes: int) -> NDArray[np.uint8]:
+        try:
+            return self._link.slab(nbytes)
+        except RuntimeError:  # no more memory can be pinned: copies wait, and are as right
+            return aligned(nbytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +100,11 @@ class OwnProduct:
     def send(self, x: Tensor) -> None:
         self.processor.send(x)
 
+    def start(self) -> None:
+        self.processor.start(self.number)
+
     def finish(self) -> Tensor:
-        return self.processor.multiply(self.number)
+        return self.processor.finish()
 
 
 class NearProducts:
@@ -102,6 +129,7 @@ class NearProducts:
                 usable[number] = lent
         self.sizes = {number: sum(part.nbytes for _, part in chunk) for number, chunk in usable.items()}
         self._near: dict[int, list[tuple[Packed, OwnProduct]]] = {}
+        self._processor: Processor | None = None
         if not usable:
             return
         matrices: list[StreamedMatrix] = []
@@ -109,10 +137,15 @@ class NearProducts:
             for matrix, stored in chunk:
                 place = np.array([stored.ctypes.data], np.int64)
                 matrices.append(StreamedMatrix(matrix.format.name, matrix.shape, number, place))
-        processor = Processor(matrices, link, pool)
+        self._processor = processor = Processor(matrices, link, pool)
         places = iter(range(len(matrices)))
         for number, chunk in usable.items():
             self._near[number] = [(matrix, OwnProduct(processor, next(places))) for matrix, _ in chunk]
+
+    def close(self) -> None:
+        """End the thread of the processor's products."""
+        if self._processor:
+            self._processor.close()
 
     def turn(self, number: int, on: bool) -> None:
         """Let the processor multiply by a chunk's matrices from now on, or no more."""
@@ -128,6 +161,7 @@ class NearProducts:
             started = time.perf_counter()
             for matrix, product in self._near[number]:
                 product.send(torch.ones(rows, matrix.shape[1]))
+                product.start()
                 product.finish()
             seconds.append(time.perf_counter() - started)
         return self.sizes[number] / min(seconds)

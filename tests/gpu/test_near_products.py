@@ -24,7 +24,7 @@ def test_logits_with_the_processors_help_equal_those_without(share, cuda, tmp_pa
     limits = WeightLimits(60_000)
     model = load_model(open_checkpoint(tmp_path), torch.float32, cuda, no_progress, CONTEXT, limits=limits)
     link = link_to(torch.device(cuda))
-    products = NearProducts(model.streamer, link, shared_pool(), model.module.lm_head.weights)
+    model._near = products = NearProducts(model.streamer, link, shared_pool(), model.module.lm_head.weights)
     model.lending = Lending(model.streamer, products.sizes, products.turn)
     model.lending.use(share)
     assert model.lending.share > 0

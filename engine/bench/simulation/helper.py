@@ -5,10 +5,11 @@ Both need the same input, which only the card has: the processor begins when the
 the card goes on when it has the processor's outputs.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from engine.bench.simulation.card import SimulatedCard
+from engine.bench.simulation.card import Signal, SimulatedCard, Unit
 from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.model import SimulatedTarget, SizedMatrix
 from engine.compiled.matrix import can_tile
@@ -52,6 +53,7 @@ class HelpedTarget:
         self, target: SimulatedTarget, helper: Helper, clock: VirtualClock, card: SimulatedCard
     ) -> None:
         self._target, self._helper, self._clock, self._card = target, helper, clock, card
+        self._processor = Unit(clock, 1)
         self._near: set[SizedMatrix] = set()
         assert target.streamer is not None
         self._chunks = _can_be_lent(target.streamer)
@@ -73,8 +75,8 @@ class HelpedTarget:
         self.lending.choose(timed, sum(each.nbytes for each in chunk) / seconds)
 
     def run(self, rows: int) -> None:
-        """Run one pass over `rows` rows, in the order of `engine.quantization.PackedLinear`: of each linear
-        layer, the card's products are launched before the processor begins with its own."""
+        """Run one pass over `rows` rows, in the order of `engine.quantization.PackedLinear`: the processor
+        computes its products while the card's are launched."""
         self.lending.begin(rows)
         layer = ""
         for _, group in groupby(self._target.matrices, lambda matrix: matrix.name):
@@ -83,17 +85,21 @@ class HelpedTarget:
                 self._target.attend()
             layer = matrices[0].layer
             near = [matrix for matrix in matrices if matrix in self._near]
-            known = self._card.used()
+            done = self._start(near, rows) if near else None
             for matrix in matrices:
                 if matrix not in self._near:
                     self._target.multiply(matrix, rows)
-            if near:
-                self._card.wait(known)
-                self._clock.sleep(self._helper.sending_s(near[0], rows))
-            for matrix in near:
-                self._clock.sleep(self._helper.seconds(matrix, rows))
-                self._card.compute(self._helper.answering_s(matrix, rows))
+            if done is not None:
+                self._card.wait(done)
+                self._card.compute(sum(self._helper.answering_s(matrix, rows) for matrix in near))
         self._card.wait(self._card.used())
+
+    def _start(self, near: Sequence[SizedMatrix], rows: int) -> Signal:
+        """Start the products of one input, and return the event of their end."""
+        seconds = self._helper.sending_s(near[0], rows) + sum(
+            self._helper.seconds(each, rows) for each in near
+        )
+        return self._processor.launch(0, seconds, self._card.used())
 
     def _turn(self, number: int, on: bool) -> None:
         change = self._near.update if on else self._near.difference_update

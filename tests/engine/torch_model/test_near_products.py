@@ -1,5 +1,7 @@
 """A processor that multiplies by weights in RAM beside a card, which here is the processor, too."""
 
+import threading
+
 import pytest
 import torch
 
@@ -12,7 +14,7 @@ from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits, loan
 from engine.streaming.loan import ROWS, Lending, processor_share
-from engine.torch_model import builder, near_products
+from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
 from tests.engine.checkpoints.files import convert
@@ -51,7 +53,7 @@ def helped(tmp_path, link):
         model = load(path or tmp_path, limits)
         models.append(model)
         kept = model.module.lm_head.weights
-        products = NearProducts(model.streamer, link, shared_pool(), kept)
+        model._near = products = NearProducts(model.streamer, link, shared_pool(), kept)
         model.lending = Lending(model.streamer, products.sizes, products.turn)
         model.lending.use(share)
         return model
@@ -108,31 +110,59 @@ def test_a_head_is_never_lent(helped):
     assert any(matrix.near for matrix in model._packed)
 
 
-def test_a_pass_that_is_ended_ends_in_a_product_of_the_processor(helped):
-    model = helped(1.0)
+def product_of(model):
+    """Return the processor's product of one of the model's matrices, and the matrix's width."""
     model.lending.begin(1)
     matrix = next(matrix for matrix in model._packed if matrix.near)
-    matrix.near.send(torch.ones(1, matrix.shape[1]))
+    return matrix.near, matrix.shape[1]
+
+
+def test_a_pass_that_is_ended_ends_in_a_product_of_the_processor(helped):
+    model = helped(1.0)
+    product, width = product_of(model)
     interruption.interrupt()
     try:
+        product.send(torch.ones(1, width))
+        product.start()
         with pytest.raises(Interrupted):
-            matrix.near.finish()
+            product.finish()
     finally:
         interruption.resume()
     logits = Sequence(model, CONTEXT).extend(TEXT)
     torch.testing.assert_close(logits, expected(reference("qwen3")), rtol=1e-4, atol=1e-4)
 
 
-def test_outputs_on_their_way_to_the_card_are_not_overwritten(helped):
+def test_products_that_an_ended_pass_has_left_behind_are_dropped(helped):
     model = helped(1.0)
-    model.lending.begin(1)
-    matrix = next(matrix for matrix in model._packed if matrix.near)
+    product, width = product_of(model)
+    for _ in range(3):
+        product.send(torch.ones(1, width))
+        for _ in range(5):
+            product.start()
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(reference("qwen3")), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("link", [LINKS["late"]], indirect=True)
+def test_outputs_on_their_way_to_the_card_are_not_overwritten(helped):
+    product, width = product_of(helped(1.0))
     outputs = []
-    for factor in range(near_products.OUTPUTS + 2):
-        matrix.near.send(torch.full((1, matrix.shape[1]), float(factor)))
-        outputs.append(matrix.near.finish())
-    for factor, output in enumerate(outputs):
-        torch.testing.assert_close(output, factor * outputs[1])
+    for factor in range(8):
+        product.send(torch.full((1, width), float(factor)))
+        for _ in range(factor % 3 + 1):
+            product.start()
+        outputs.append([product.finish() for _ in range(factor % 3 + 1)])
+    for factor, alike in enumerate(outputs):
+        for output in alike:
+            torch.testing.assert_close(output, factor * outputs[1][0])
+
+
+def test_a_closed_model_leaves_no_thread(tmp_path, link):
+    reference("qwen3").save_pretrained(tmp_path)
+    threads = threading.active_count()
+    for _ in range(3):
+        load(tmp_path, processor_helps=True).close()
+    assert threading.active_count() == threads
 
 
 def test_processor_and_link_end_together():
