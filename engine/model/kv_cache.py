@@ -23,8 +23,7 @@ class KVCache(ABC):
 
     Attributes: `length`, the number of committed slots; `tail`, the number of slots under consideration;
     `capacity`, the number of slots for both; `written`, the slot from which on none was ever written;
-    `rows_suffice`, whether the rows of a text are all that is kept of it, so that they can be stored and
-    written into another cache.
+    `rows_suffice`, whether the rows of a text are all that is kept of it, so that any prefix can be kept.
     """
 
     rows_suffice = True
@@ -62,6 +61,24 @@ class KVCache(ABC):
     def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
         """Write rows that `read_rows` has returned into the slots from `first` on."""
 
+    @property
+    def state_nbytes(self) -> int:
+        """Bytes of all layers' states behind one token; 0 if all layers have rows."""
+        return 0
+
+    @property
+    def saved_lengths(self) -> list[int]:
+        """The numbers of tokens behind which states can be read: savepoints, and the committed text."""
+        return []
+
+    def read_states(self, length: int) -> NDArray[np.uint8]:
+        """Return a copy of the states behind one of `saved_lengths`, as uint8 [state_nbytes]."""
+        raise NotImplementedError
+
+    def write_states(self, states: NDArray[np.uint8]) -> None:
+        """Write states that `read_states` has returned: those behind the rows that `adopt` commits next."""
+        raise NotImplementedError
+
     def adopt(self, rows: int) -> None:
         """Commit the next `rows` slots, into which rows were written. There must be no tail."""
         assert self.tail == 0
@@ -98,6 +115,11 @@ class KVCache(ABC):
     def save(self) -> None:
         """Note that a later text may go on from here. Only caches with states have to keep anything for
         that."""
+        return None
+
+    def expect_branch(self, length: int) -> None:
+        """Note that the text which is read next shares its first `length` tokens with another one, so that
+        a third one may. Only caches with states save them there."""
         return None
 
     def truncate(self, length: int) -> None:

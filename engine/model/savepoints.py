@@ -1,8 +1,10 @@
 """Savepoints: copies of the states of recurrent layers behind some lengths of a text.
 
 A state cannot go back. So a copy of it is kept where a text may be changed later: where an answer begins,
-near the end of its prompt, and every so many tokens. A rewind goes back to the last one that is not behind
-the text to keep, and the sequence computes the rest again.
+near the end of its prompt, every so many tokens, and where two texts were seen to branch, as they do behind
+the system prompt of an application: the third one finds a savepoint there (Marconi, arXiv 2411.19379, keeps
+states at branches, too). A rewind goes back to the last one that is not behind the text to keep, and the
+sequence computes the rest again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,45 +22,49 @@ State = TypeVar("State")
 
 
 class Savepoints(Generic[State]):
-    """The savepoints of a text. Attribute: `states`, by the number of tokens that they lie behind."""
+    """The savepoints of a text. Attributes: `states`, by the number of tokens that they lie behind; `branch`,
+    the number of tokens behind which another text has branched off, or 0."""
 
     def __init__(self) -> None:
         self.states: dict[int, State] = {}
+        self.branch = 0
 
     def before(self, length: int) -> int:
         """Return the last savepoint that is not behind `length`; 0 if there is none."""
         return max((each for each in self.states if each <= length), default=0)
 
     def is_due(self, length: int) -> bool:
-        """Return whether a text of that length has not been saved for EVERY tokens."""
-        return length - max(self.states, default=0) >= EVERY
+        """Return whether a text of that length has not been saved for EVERY tokens, or ends at the branch."""
+        return length == self.branch or length - max(self.states, default=0) >= EVERY
+
+    def wanted(self, start: int, stop: int, step: int = 1) -> list[int]:
+        """Return where states should be saved while a text is read, whose rows are start..stop, at multiples
+        of `step`, which divides EVERY and the branch."""
+        if stop - start <= WINDOW:
+            return []
+        near_end = (stop - MARGIN) // step * step
+        every = range(start // EVERY * EVERY + EVERY, stop, EVERY)
+        return [*every, *(length for length in (self.branch, near_end) if start < length < stop)]
 
     def make_room(self, wanted: Iterable[int], end: int) -> list[int]:
         """Make room for savepoints at the lengths `wanted` of a text of `end` tokens, by dropping those that
         are worth least. Return which of the wanted ones there is room for."""
-        left = thinned([*self.states, *wanted], end, SAVEPOINTS)
+        left = thinned([*self.states, *wanted], end, SAVEPOINTS, self.branch)
         self.states = {length: states for length, states in self.states.items() if length in left}
         return [length for length in left if length not in self.states]
 
     def drop_behind(self, length: int) -> None:
-        """Drop all savepoints behind a length."""
+        """Drop all savepoints behind a length, and the branch if it lies there."""
         self.states = {each: states for each, states in self.states.items() if each <= length}
+        if self.branch > length:
+            self.branch = 0
 
 
-def wanted(start: int, stop: int, step: int = 1) -> list[int]:
-    """Return where states should be saved while a text is read, whose rows are start..stop, at multiples of
-    `step`, which divides EVERY."""
-    if stop - start <= WINDOW:
-        return []
-    near_end = (stop - MARGIN) // step * step
-    every = range(start // EVERY * EVERY + EVERY, stop, EVERY)
-    return [*every, *([near_end] if near_end > start else [])]
-
-
-def thinned(lengths: Sequence[int], end: int, most: int) -> list[int]:
+def thinned(lengths: Sequence[int], end: int, most: int, branch: int = 0) -> list[int]:
     """Return at most `most` of the lengths, ascending: the last two, which are those of the turn that has
-    begun, and of the others those that save most. A savepoint saves the tokens since the one before it, if a
-    rewind ends between it and the next one; rewinds to places far from the text's end are rarer.
+    begun, the branch, and of the others those that save most. A savepoint saves the tokens since the one
+    before it, if a rewind ends between it and the next one; rewinds to places far from the text's end are
+    rarer.
     """
     left = sorted({*lengths})
     while len(left) > most:
@@ -68,5 +74,5 @@ def thinned(lengths: Sequence[int], end: int, most: int) -> list[int]:
             before, here, behind = around[number : number + 3]
             return (here - before) * (behind - here + WINDOW) / (end - here + EVERY)
 
-        del left[min(range(len(left) - 2), key=worth)]
+        del left[min((number for number in range(len(left) - 2) if left[number] != branch), key=worth)]
     return left

@@ -58,14 +58,16 @@ class Sequence:
         what is dropped goes there. Return the number of rows, from which a later text can go on, too."""
         shared = common_prefix(self.ids, context)
         if self.known and shared < len(self.ids):
-            self.known.put(self.ids, shared, self.cache)
+            self.known.put(self.ids, self.cache.keepable(shared), self.cache)
         self.rewind(shared)
         if self.known:
-            fitting = context[: self.cache.capacity]
-            found = self.known.restore(fitting, shared, self.cache)
-            self.cache.adopt(found - shared)
-            self.ids.extend(context[shared:found])
+            fitting, kept = context[: self.cache.capacity], len(self.ids)
+            found = self.known.restore(fitting, kept, self.cache)
+            self.cache.adopt(found - kept)
+            self.ids.extend(context[kept:found])
+            shared = max(shared, self.known.shared(fitting, found))
         self.cache.save()
+        self.cache.expect_branch(shared)
         return len(self.ids)
 
     def save(self) -> None:

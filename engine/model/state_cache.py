@@ -15,10 +15,9 @@ from engine.checkpoints.recurrent import COPIES
 from engine.compiled.delta import commit
 from engine.compiled.paths import Paths, text_paths, tree_paths
 from engine.compiled.states import StateShape
-from engine.model import savepoints
 from engine.model.kv_cache import HostCache
 from engine.model.rows import Rows
-from engine.model.savepoints import Savepoints
+from engine.model.savepoints import WINDOW, Savepoints
 
 Floats = NDArray[np.float32]
 
@@ -26,8 +25,6 @@ Floats = NDArray[np.float32]
 class StateCache(HostCache):
     """A `HostCache` with states. Stores and records are those of `engine.compiled.states`."""
 
-    # Rows of the attending layers are no use without the states, which the prompt cache has no place for: a
-    # block of 64 tokens would need a state of tens of megabytes beside it.
     rows_suffice = False
 
     def __init__(self, shape: StateShape, layers: int, kv_heads: int, row_nbytes: int, capacity: int) -> None:
@@ -46,9 +43,16 @@ class StateCache(HostCache):
         return super().nbytes + COPIES * self.state_nbytes
 
     @property
+    def row_nbytes(self) -> int:
+        return super().nbytes // (self.capacity + 1)
+
+    @property
     def state_nbytes(self) -> int:
-        """Bytes of all layers' states behind one token."""
         return self._shape.nbytes
+
+    @property
+    def saved_lengths(self) -> list[int]:
+        return sorted({*self._savepoints.states, self.length} - {0})
 
     @property
     def savepoints(self) -> dict[int, int]:
@@ -63,13 +67,20 @@ class StateCache(HostCache):
         """Return the states behind the committed tokens. For tests."""
         return self._states
 
+    def read_states(self, length: int) -> NDArray[np.uint8]:
+        states = self._states if length == self.length else self._savepoints.states[length]
+        return states.flatten().view(np.uint8)
+
+    def write_states(self, states: NDArray[np.uint8]) -> None:
+        self._states[:] = states.view(np.float32).reshape(self._states.shape)
+
     def begin_pass(self, rows: Rows, tail_positions: NDArray[np.int64]) -> None:
         """Prepare for a pass over `rows`. tail_positions: those of the rows in the tail."""
         count = len(rows)
         assert not isinstance(self._pass, _Text) or not self.tail, "a text is kept before the next pass"
         if rows.visible is None:
             start, stop = self.length, self.length + count
-            chosen = self._savepoints.make_room(savepoints.wanted(start, stop), stop)
+            chosen = self._savepoints.make_room(self._savepoints.wanted(start, stop), stop)
             self._pass = _Text({length: np.empty_like(self._states) for length in chosen})
             return
         parents = _parents(rows.visible, np.concatenate([tail_positions, rows.positions]))
@@ -147,13 +158,17 @@ class StateCache(HostCache):
             saved.make_room([length], length)
             saved.states[length] = self._states.copy()
 
+    def expect_branch(self, length: int) -> None:
+        if length - self.length >= WINDOW:
+            self._savepoints.branch = length
+
     def truncate(self, length: int) -> None:
         assert length == self.keepable(length)
         if length < self.length:
             states = self._savepoints.states.get(length)
             self._states[:] = 0 if states is None else states
+            self._savepoints.drop_behind(length)
         self._keep_tail([])
-        self._savepoints.drop_behind(length)
         super().truncate(length)
 
     def _empty(self) -> Floats:

@@ -2,7 +2,8 @@
 
 A block holds the rows of BLOCK tokens as a KV cache stores them. Its key is a digest of the model and of all
 tokens up to the block's end. So conversations that begin alike share blocks, and a text's rows are found
-block by block from its beginning.
+block by block from its beginning. Of a model whose layers have states, there are blocks of states, too: see
+`engine.prompt_cache.known_rows`.
 """
 
 from collections import OrderedDict
@@ -19,8 +20,8 @@ BLOCK = 64  # tokens
 
 @dataclass(slots=True)
 class CachedBlock:
-    """The rows of a block. owners: the conversations to which its text belongs; "" is one that is never
-    deleted."""
+    """The rows, or states, of a block. owners: the conversations to which its text belongs; "" is one that is
+    never deleted."""
 
     rows: NDArray[np.uint8]
     owners: set[str] = field(default_factory=set)
@@ -44,6 +45,10 @@ class PromptCache:
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._blocks
+
+    def holds(self, key: bytes) -> bool:
+        """Return whether a block is in RAM or on the disk, where it may turn out to be damaged."""
+        return key in self._blocks or (self.files is not None and key in self.files)
 
     def find(self, key: bytes, nbytes: int, owner: str) -> NDArray[np.uint8] | None:
         """Return a block's rows, or None if it is not here. nbytes: size that it must have. owner: the

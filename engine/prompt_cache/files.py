@@ -76,6 +76,10 @@ class BlockFiles:
         """Bytes on the disk."""
         return self._nbytes
 
+    @property
+    def budget_nbytes(self) -> int:
+        return self._budget
+
     def __contains__(self, key: bytes) -> bool:
         with self._changing:
             return key in self._sizes or key in self._waiting

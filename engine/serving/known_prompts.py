@@ -42,10 +42,10 @@ def _files(budget_nbytes: int) -> BlockFiles | None:
 
 
 def attach(cache: PromptCache, pair: CheckedPair, loaded: LoadedPair) -> None:
-    """Let the models of a pair use the prompt cache, as far as rows are all that is kept of a text."""
+    """Let the models of a pair use the prompt cache."""
     loaded.prompts = cache
     for file, sequence in ((pair.files.target, loaded.target), (pair.files.draft, loaded.draft)):
-        if file and sequence and sequence.cache.rows_suffice:
+        if file and sequence:
             sequence.known = KnownRows(cache, model_digest(file, sequence))
 
 

@@ -3,11 +3,12 @@ with their savepoints."""
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.checkpoints.recurrent import COPIES
-from engine.model import savepoints
 from engine.model.savepoints import WINDOW, Savepoints
 from engine.torch_model.paths import RowPaths
 from engine.torch_model.states import LayerMemory, LayerState, LayerStateShape
@@ -18,8 +19,6 @@ from engine.torch_model.visibility import Visibility
 class HybridCache(TensorCache):
     """A `TensorCache` with states. Attribute: `paths`, those of the pass that runs, or None."""
 
-    # Rows of the attending layers are no use without the states, which the prompt cache has no place for: a
-    # block of 64 tokens would need a state of tens of megabytes beside it.
     rows_suffice = False
 
     def __init__(
@@ -44,9 +43,16 @@ class HybridCache(TensorCache):
         return super().nbytes + COPIES * self.state_nbytes
 
     @property
+    def row_nbytes(self) -> int:
+        return super().nbytes // (self.capacity + 1)
+
+    @property
     def state_nbytes(self) -> int:
-        """Bytes of all layers' states behind one token."""
         return sum(memory.state.nbytes for memory in self._memories.values())
+
+    @property
+    def saved_lengths(self) -> list[int]:
+        return sorted({*self._savepoints.states, self.length} - {0})
 
     @property
     def savepoints(self) -> dict[int, int]:
@@ -59,6 +65,21 @@ class HybridCache(TensorCache):
     @property
     def form(self) -> str:
         return f"{super().form} states"
+
+    def read_states(self, length: int) -> NDArray[np.uint8]:
+        if length == self.length:
+            states = [memory.state for memory in self._memories.values()]
+        else:
+            states = [self._savepoints.states[length][layer] for layer in self._memories]
+        return np.concatenate([state.read() for state in states])
+
+    @torch.inference_mode()
+    def write_states(self, states: NDArray[np.uint8]) -> None:
+        start = 0
+        for memory in self._memories.values():
+            stop = start + memory.state.nbytes
+            memory.restore(memory.state.like(states[start:stop]))
+            start = stop
 
     def memory(self, layer: int) -> LayerMemory:
         """Return the memory of a layer that has a state."""
@@ -109,6 +130,11 @@ class HybridCache(TensorCache):
             saved.make_room([length], length)
             saved.states[length] = {layer: memory.state.copy() for layer, memory in self._memories.items()}
 
+    def expect_branch(self, length: int) -> None:
+        branch = length // WINDOW * WINDOW  # where a window ends
+        if branch - self.length >= WINDOW:
+            self._savepoints.branch = branch
+
     @torch.inference_mode()
     def truncate(self, length: int) -> None:
         assert length == self.keepable(length)
@@ -119,7 +145,7 @@ class HybridCache(TensorCache):
             states = self._savepoints.states.get(length) or self._empty()
             for layer, memory in self._memories.items():
                 memory.restore(states[layer])
-        self._savepoints.drop_behind(length)
+            self._savepoints.drop_behind(length)
         super().truncate(length)
 
     def _empty(self) -> dict[int, LayerState]:
@@ -142,6 +168,6 @@ class HybridCache(TensorCache):
         if count <= WINDOW:
             return RowPaths(count, (count,), self.device)
         cuts = range(start // WINDOW * WINDOW + WINDOW, stop, WINDOW)
-        chosen = self._savepoints.make_room(savepoints.wanted(start, stop, WINDOW), stop)
+        chosen = self._savepoints.make_room(self._savepoints.wanted(start, stop, WINDOW), stop)
         windows = (*(cut - start for cut in cuts), count)
         return RowPaths(count, windows, self.device, frozenset(cut - start for cut in chosen))

@@ -8,7 +8,9 @@ convolution, or both. The state is advanced only when rows are committed.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 
@@ -43,6 +45,20 @@ class LayerState:
 
     def copy(self) -> "LayerState":
         return LayerState(None if self.matrix is None else self.matrix.clone(), self.inputs.clone())
+
+    def read(self) -> NDArray[np.uint8]:
+        """Return the numbers as bytes, uint8 [nbytes]."""
+        parts = [part for part in (self.matrix, self.inputs) if part is not None]
+        return np.concatenate([part.cpu().flatten().view(torch.uint8).numpy() for part in parts])
+
+    def like(self, stored: NDArray[np.uint8]) -> "LayerState":
+        """Return the state of this shape that `read` has returned."""
+        flat = torch.from_numpy(stored.copy())  # blocks from a file are read-only
+        inputs = flat[len(flat) - self.inputs.nbytes :].view(self.inputs.dtype).view(self.inputs.shape)
+        if self.matrix is None:
+            return LayerState(None, inputs.to(self.inputs.device))
+        matrix = flat[: self.matrix.nbytes].view(self.matrix.dtype).view(self.matrix.shape)
+        return LayerState(matrix.to(self.matrix.device), inputs.to(self.inputs.device))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from engine.model.rows import Rows
 from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
 from engine.planner.outline import checkpoint_outline
+from engine.prompt_cache import KnownRows, PromptCache
 from engine.protocol import Message, Options
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
@@ -113,6 +114,41 @@ def test_another_answer_and_the_next_turn_recompute_few_tokens():
     assert sequence.align(following) == before
     assert_next(sequence.extend(following[before:]), "qwen3_5_text", following)
     assert sequence.align([*following[:before], 7]) == before  # another question
+
+
+# Other conversations
+
+
+@every_kind
+def test_conversations_are_taken_up_where_they_ended(kind):
+    sequence = Sequence(loaded(kind), CAPACITY)
+    sequence.known = KnownRows(PromptCache(1 << 26), b"model")
+    talks = [random_text(150 + 30 * number, seed=number) for number in range(2)]
+    for turn in range(3):
+        for number, talk in enumerate(talks):
+            sequence.known.owner = str(number)
+            known = len(talk) if turn else 0
+            talk += random_text(70, seed=10 * turn + number)
+            at = sequence.align(talk[:-1])
+            assert at == known
+            assert_next(sequence.extend(talk[at:]), kind, talk)
+
+
+@every_kind
+@pytest.mark.parametrize("room", [0, 1 << 26])
+def test_the_third_conversation_with_a_system_prompt_finds_a_savepoint_at_its_end(kind, room):
+    sequence = Sequence(loaded(kind), CAPACITY)
+    sequence.known = KnownRows(PromptCache(room), b"model")
+    system = random_text(100)
+    for number, expected in enumerate((0, 0, 100, 100)):
+        prompt = [*system, number, *random_text(180, seed=number)]
+        if room:
+            other = random_text(40, seed=5)
+            sequence.extend(other[sequence.align(other[:-1]) :])
+        at = sequence.align(prompt[:-1])
+        # What the prompt cache knows of is known in whole blocks.
+        assert at == (expected if not room else expected // 64 * 64)
+        assert_next(sequence.extend(prompt[at:]), kind, prompt)
 
 
 def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch, tmp_path):

@@ -14,6 +14,7 @@ from engine.model import savepoints
 from engine.model.rows import Rows
 from engine.model.savepoints import thinned
 from engine.model.sequence import Sequence
+from engine.prompt_cache import KnownRows, PromptCache
 from engine.torch_model import recurrent
 from engine.torch_model.recurrent import DeltaInputs, delta_rule, normalized
 from tests.engine.models import EXPERTS, VOCABULARY, ours, reference
@@ -136,6 +137,45 @@ def test_a_regenerated_answer_and_the_next_turn_recompute_few_tokens():
     assert sequence.align(following) == before
     sequence.extend(following[before:])
     assert sequence.align([*following[:before], 7]) == before  # another question
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_conversations_are_taken_up_where_they_ended(kind):
+    sequence = Sequence(pair(kind)[1], CAPACITY)
+    sequence.known = KnownRows(PromptCache(1 << 26), b"model")
+    talks = [text_of(150 + 30 * number, seed=number) for number in range(2)]
+    for turn in range(2):
+        for number, talk in enumerate(talks):
+            sequence.known.owner = str(number)
+            known = len(talk) if turn else 0
+            talk += text_of(70, seed=10 * turn + number)
+            kept = sequence.align(talk[:-1])
+            assert kept == known
+            assert_next(sequence.extend(talk[kept:]), kind, talk)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_and_states_come_back_with_their_bits(kind):
+    model = pair(kind)[1]
+    first, second = Sequence(model, CAPACITY), Sequence(model, CAPACITY)
+    first.extend(text_of(90))
+    cache = first.cache
+    second.cache.write_rows(0, cache.read_rows(0, 90))
+    second.cache.write_states(cache.read_states(90))
+    second.cache.adopt(90)
+    second.ids = list(first.ids)
+    assert len(cache.read_states(90)) == cache.state_nbytes
+    assert torch.equal(first.extend([4, 5]), second.extend([4, 5]))
+
+
+def test_the_third_conversation_with_a_system_prompt_finds_a_savepoint_near_its_end():
+    sequence = Sequence(pair("qwen3_5_text")[1], CAPACITY)
+    system = text_of(100)
+    for number, expected in enumerate((0, 0, 64, 64)):
+        prompt = [*system, number, *text_of(180, seed=number)]
+        kept = sequence.align(prompt[:-1])
+        assert kept == expected
+        assert_next(sequence.extend(prompt[kept:]), "qwen3_5_text", prompt)
 
 
 @pytest.mark.parametrize("kind", KINDS)
