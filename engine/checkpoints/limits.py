@@ -29,6 +29,8 @@ _MOST = {
     "hidden_size_per_layer_input": WIDTH_LIMIT, "mamba_n_heads": COUNT_LIMIT, "mamba_n_groups": COUNT_LIMIT,
     "mamba_d_state": COUNT_LIMIT, "mamba_d_conv": COUNT_LIMIT, "mamba_expand": COUNT_LIMIT,
     "shared_intermediate_size": WIDTH_LIMIT, "vocab_size_per_layer_input": VOCABULARY_LIMIT,
+    "mamba_num_heads": COUNT_LIMIT, "mamba_head_dim": COUNT_LIMIT, "ssm_state_size": COUNT_LIMIT,
+    "n_groups": COUNT_LIMIT, "conv_kernel": COUNT_LIMIT,
     "altup_num_inputs": STREAMS_LIMIT,
     "max_position_embeddings": CONTEXT_LIMIT, "original_max_position_embeddings": CONTEXT_LIMIT,
 }

@@ -30,6 +30,10 @@ _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
 _VISION = re.compile(
     r"(model\.)?(vision_tower|multi_modal_projector|visual|embed_vision|audio_tower|embed_audio)\."
 )
+# The names of the embedding: the usual one, and Nemotron-H's.
+EMBEDDINGS = ("model.embed_tokens.weight", "model.embeddings.weight")
+# How names of weights begin in checkpoints of an architecture, where transformers' begin with "model.".
+_BODIES = {"nemotron_h": "backbone."}
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
@@ -72,6 +76,13 @@ def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
     return _unique(
         (_LANGUAGE.sub(r"\1", name), span) for name, span in tensors.items() if not _VISION.match(name)
     )
+
+
+def model_tensors(architecture: str, tensors: dict[str, Span]) -> dict[str, Span]:
+    """Return the tensors under names that begin as transformers' do."""
+    if (body := _BODIES.get(architecture)) is None:
+        return tensors
+    return _unique((re.sub(f"^{re.escape(body)}", "model.", name), span) for name, span in tensors.items())
 
 
 def has_vision(tensors: Iterable[str]) -> bool:
@@ -122,6 +133,8 @@ def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
 
 def hub_name(architecture: str, name: str) -> str:
     """Return the name that the weight `name` has in checkpoints of this architecture on the Hub."""
+    if body := _BODIES.get(architecture):
+        return re.sub(r"^model\.", body, name)
     if architecture != "mixtral":
         return name
     if found := _OWN_EXPERT.fullmatch(name):

@@ -5,7 +5,10 @@ from engine.checkpoints.checkpoint import Checkpoint
 SAVEPOINTS = 6  # the most copies of all states that a text keeps, see engine.torch_model.hybrid_cache
 COPIES = 2 + SAVEPOINTS  # with the states themselves, and those of a prompt that is being read
 
-_CONVOLUTIONS = ("linear_attn.conv1d.weight", "conv.conv.weight", "mamba.conv1d.weight")
+_CONVOLUTIONS = (
+    *("linear_attn.conv1d.weight", "conv.conv.weight", "mamba.conv1d.weight"),
+    "mixer.conv1d.weight",  # Mamba-2 in Nemotron-H
+)
 
 
 def states_nbytes(checkpoint: Checkpoint) -> int:
@@ -21,6 +24,8 @@ def states_nbytes(checkpoint: Checkpoint) -> int:
             numbers += weight.shape[0] * key_width * value_width
         elif name.endswith("mamba.out_proj.weight"):
             numbers += weight.shape[1] * (checkpoint.config.get("mamba_d_state") or 256)
+        elif name.endswith("mixer.out_proj.weight"):
+            numbers += weight.shape[1] * (checkpoint.config.get("ssm_state_size") or 128)
     return 4 * COPIES * numbers
 
 
@@ -33,6 +38,6 @@ def state_row_nbytes(checkpoint: Checkpoint) -> int:
             numbers += weight.shape[0]
         if name.endswith(("linear_attn.in_proj_qkv.weight", "linear_attn.in_proj_qkvz.weight")):
             numbers += weight.shape[0]  # there are as many keys as queries, which are not kept
-        elif name.endswith("mamba.conv1d.weight"):
+        elif name.endswith(("mamba.conv1d.weight", "mixer.conv1d.weight")):
             numbers += weight.shape[0]  # keys and updates are as many numbers as its inputs, or fewer
     return 4 * numbers

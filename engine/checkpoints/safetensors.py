@@ -37,9 +37,9 @@ HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 # fmt: off
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
-    "glm4_moe", "gpt2", "gpt_neox", "gpt_oss", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2",
-    "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text",
-    "qwen3_5_text", "qwen3_moe", "qwen3_next", "smollm3", "stablelm", "starcoder2",
+    "glm4_moe", "gpt2", "gpt_neox", "gpt_oss", "granite", "llama", "mistral", "mixtral", "nemotron_h",
+    "olmo", "olmo2", "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe",
+    "qwen3_5_moe_text", "qwen3_5_text", "qwen3_moe", "qwen3_next", "smollm3", "stablelm", "starcoder2",
 })
 # fmt: on
 
@@ -62,6 +62,7 @@ def read(path: Path) -> Checkpoint:
     vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
+    tensors = names.model_tensors(config["model_type"], tensors)
     tensors, draft = names.without_draft(config["model_type"], _layers(config), tensors)
     tensors = names.without_shared(config, tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
@@ -130,7 +131,7 @@ def _parse(name: str, text: bytes, most: int = VALUES_LIMIT) -> tuple[dict[str, 
             text.decode("utf-8-sig"),
             object_pairs_hook=_without_duplicates,
             parse_float=_finite,
-            parse_constant=_finite,
+            parse_constant=_constant,
         )
     # RecursionError is raised for about a thousand nested brackets.
     except (ValueError, RecursionError) as error:
@@ -145,6 +146,14 @@ def _finite(number: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"the number {number[:40]} is not finite")
     return value
+
+
+def _constant(name: str) -> dict[str, str]:
+    """Return an infinite number, which configurations of Mamba-2 have as a limit, in the form that JSON has a
+    place for, and that transformers writes."""
+    if name != "Infinity":
+        raise ValueError(f"{name} is not a number")
+    return {"__float__": name}
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class Family:
     parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
     `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
     (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
-    `layer_types` have a state instead of rows, or "" if all layers attend; `gated`, whether each query comes
+    `layer_types` have a state instead of rows, or "" if all layers attend; `single`, whether a layer is one
+    half only: attention, a state, or an MLP, whose type is "mlp"; `gated`, whether each query comes
     with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
     with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of llama;
     `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
@@ -73,6 +74,7 @@ class Family:
     unrotated: bool = False
     uneven: bool = False
     recurrent: str = ""
+    single: bool = False
     gated: bool = False
     plus_one: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
@@ -456,6 +458,42 @@ FAMILIES = {
             *_ROUTING,
             *("shared_intermediate_size", "position_embedding_type", "normalization_function", "init_method"),
             *("mamba_d_head", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_limit"),
+        ),
+        large_states=True,
+        compiled=False,  # layers with states
+    ),
+    "nemotron_h": Family(
+        _defaults(
+            (131072, 4096, 21504, 52, 32),
+            8,
+            4096,
+            head_dim=128,
+            layer_types=None,
+            layers_block_type=None,
+            hybrid_override_pattern=None,  # in place of these, in older files
+            layer_norm_epsilon=1e-5,  # in place of rms_norm_eps
+            mlp_hidden_act="relu2",  # in place of hidden_act
+            mamba_num_heads=128,
+            mamba_head_dim=64,
+            n_groups=8,
+            ssm_state_size=128,
+            conv_kernel=4,
+        ),
+        options=("mlp_bias",),
+        recurrent="linear_attention",
+        single=True,
+        names={"model.embed_tokens": "model.embeddings", "model.norm": "model.norm_f"},
+        others=(
+            *("use_bias", "use_conv_bias", "mamba_hidden_act", "time_step_min"),  # the module reads these
+            # Of mixtures, which are refused, and their layers for drafts.
+            *(*_ROUTING, "n_routed_experts", "n_shared_experts", "moe_intermediate_size", "moe_latent_size"),
+            *("moe_shared_expert_intermediate_size", "moe_shared_expert_overlap", "routed_scaling_factor"),
+            *("n_group", "topk_group", "mtp_layers_block_type", "mtp_hybrid_override_pattern"),
+            "num_nextn_predict_layers",
+            # Of training, of other programs, or repeated by sizes.
+            *("attention_head_dim", "chunk_size", "expand", "hidden_dropout", "mamba_proj_bias"),
+            *("mamba_ssm_cache_dtype", "num_logits_to_keep", "rescale_prenorm_residual", "residual_in_fp32"),
+            *("time_step_floor", "time_step_limit", "time_step_max", "time_step_rank", "use_mamba_kernels"),
         ),
         large_states=True,
         compiled=False,  # layers with states

@@ -10,6 +10,7 @@ from engine.errors import BadCheckpoint
 # fmt: off
 RANGES: dict[str, tuple[float, float]] = {
     "rms_norm_eps": (1e-20, 0.1), "norm_eps": (1e-20, 0.1),  # 1e-8 to 1e-5
+    "layer_norm_epsilon": (1e-20, 0.1),  # 1e-5
     "block_ffn_dim_multiplier": (1e-3, 1e3),  # 1
     "query_pre_attn_scalar": (1, 1e6),  # 144 to 256
     "attn_logit_softcapping": (0.1, 1e6),  # 50

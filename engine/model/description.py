@@ -31,6 +31,8 @@ _SIZES = (
     *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     "max_position_embeddings",
 )
+MLP = "mlp"  # the type of a layer that is nothing else
+_NEMOTRON_LAYERS = {"M": "linear_attention", "*": FULL, "-": MLP, "E": "moe"}
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -116,6 +118,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         _refuse_gates(given)
     if "block_auto_adjust_ff_dim" in family.defaults:
         given = given.of(values | _lfm2_fields(given))
+    if "hybrid_override_pattern" in family.defaults:
+        given = given.of(values | _nemotron_fields(given))
     if "altup_num_inputs" in family.defaults:
         _check_streams(given)
     if given.values.get("enable_moe_block"):
@@ -157,7 +161,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         mixture=mixture,
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
-        attends=tuple(kind != family.recurrent for kind in types),
+        attends=tuple(kind not in (family.recurrent, MLP) for kind in types),
         kept=kept,
         states=_states(given, types.count(family.recurrent), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
@@ -302,7 +306,9 @@ def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]
             {"mamba": family.recurrent, "attention": FULL} if "layers_block_type" in family.defaults else {}
         )
         key = "layers_block_type" if given.values.get("layers_block_type") else "layer_types"
-        named = given.choices(key, layers, (family.recurrent, FULL, *older))
+        named = given.choices(
+            key, layers, (family.recurrent, FULL, *older, *([MLP] if family.single else []))
+        )
         if named:
             return [older.get(kind, kind) for kind in named]
         return [FULL if each else family.recurrent for each in _attending(given, layers)]
@@ -343,6 +349,8 @@ def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
         return StateShape(layers, given.whole("conv_L_cache", COUNT_LIMIT), width)
     if "mamba_d_state" in given.values:
         return _mamba_states(given, layers, width)
+    if "ssm_state_size" in given.values:
+        return _nemotron_states(given, layers)
     key_heads, heads, key_width, value_width = (
         given.whole(f"linear_{name}", COUNT_LIMIT)
         for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
@@ -366,6 +374,38 @@ def _mamba_states(given: Configuration, layers: int, width: int) -> StateShape:
     if heads % groups or inner % heads:
         raise given.bad(f"{heads} heads, {groups} groups and the width {inner} of Mamba layers")
     return StateShape(layers, kernel, inner + 2 * groups * size, groups, heads, size, inner // heads)
+
+
+def _nemotron_states(given: Configuration, layers: int) -> StateShape:
+    """Return the states of so many Mamba-2 layers of Nemotron-H."""
+    groups, heads, size, head_width, kernel = (
+        given.whole(name, COUNT_LIMIT)
+        for name in ("n_groups", "mamba_num_heads", "ssm_state_size", "mamba_head_dim", "conv_kernel")
+    )
+    if heads % groups:
+        raise given.bad(f"{heads} heads and {groups} groups of Mamba layers")
+    return StateShape(layers, kernel, heads * head_width + 2 * groups * size, groups, heads, size, head_width)
+
+
+def _nemotron_fields(given: Configuration) -> dict[str, Any]:
+    """Return the usual fields of a configuration of Nemotron-H, which has names of its own for them, and in
+    older files a letter for each layer. Raises UnsupportedModel for its mixtures of experts."""
+    keys = ("layers_block_type", "layer_types")
+    types = next((given.values[key] for key in keys if given.values[key] is not None), None)
+    if types is None:
+        types = [_NEMOTRON_LAYERS.get(each, each) for each in given.text("hybrid_override_pattern")]
+    if not isinstance(types, list):
+        raise given.bad("layers_block_type is not a list")
+    if "moe" in types:
+        raise UnsupportedModel(
+            "Mixtures of experts of nemotron_h are not supported.", "Choose a dense model of the family."
+        )
+    return {
+        "layers_block_type": types,
+        "num_hidden_layers": len(types),
+        "hidden_act": given.text("mlp_hidden_act"),
+        "rms_norm_eps": given.real("layer_norm_epsilon"),
+    }
 
 
 def _lfm2_fields(given: Configuration) -> dict[str, Any]:
@@ -403,7 +443,7 @@ def _kept(
     if unkept := {*types[len(own) :]} - {*types[: len(own)]}:
         raise given.bad(f"no layer keeps the keys and values that those of type {min(unkept)} share")
     if not family.uneven:
-        return tuple(common for layer in own if types[layer] != family.recurrent)
+        return tuple(common for layer in own if types[layer] not in (family.recurrent, MLP))
     others = given.part("per_layer_config")
     if not others:
         heads = given.values["num_global_key_value_heads"] if given.flag("attention_k_eq_v") else None

@@ -15,6 +15,7 @@ from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
 from engine.checkpoints import Checkpoint, Weight, open_checkpoint
+from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
@@ -211,7 +212,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
             if ".experts." in key:
                 expert_weights += weight.numel
                 expert_nbytes += weight.nbytes
-    table = weights["model.embed_tokens.weight"]
+    table = next(weights[name] for name in EMBEDDINGS if name in weights)
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
     per_layer = weights.get("model.embed_tokens_per_layer.weight")  # Gemma 3n and 4: read by rows, too
@@ -266,7 +267,7 @@ def _kv_width(weights: dict[str, Weight]) -> int:
     """Return how many numbers the keys of one token have in all layers that attend."""
     width = 0
     for name, weight in weights.items():
-        if name.endswith("self_attn.k_proj.weight"):
+        if name.endswith(("self_attn.k_proj.weight", "mixer.k_proj.weight")):
             width += weight.shape[0]
         elif name.endswith("self_attn.qkv_proj.weight"):
             output = weights[name.replace("qkv_proj", "o_proj")]

@@ -70,10 +70,12 @@ class TorchModel(Model):
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head
-        self._norm: Any = getattr(self._body, "embedding_norm", None) or self._body.norm  # LFM2's name of it
+        self._embedding: Any = module.get_input_embeddings()
+        names = ("embedding_norm", "norm_f", "norm")  # LFM2's, Nemotron-H's, and the usual one
+        self._norm: Any = getattr(self._body, next(name for name in names if hasattr(self._body, name)))
         self.layers = len(self._body.layers)
         # Gemma 3: local and global layers have different rotary frequencies.
-        # Granite 4 hybrids: no rotary positions at all.
+        # Granite 4 hybrids, Nemotron-H: no rotary positions at all.
         self._rotary: Any = getattr(self._body, "rotary_emb", None)
         by_kind = self._rotary is not None and isinstance(self._rotary.rope_type, dict)
         self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
@@ -148,7 +150,6 @@ class TorchModel(Model):
     def new_cache(self, capacity: int) -> TensorCache:
         rows = row_shapes(self.config)
         if self._state_shapes:
-            rows = [None if layer in self._state_shapes else shape for layer, shape in enumerate(rows)]
             return HybridCache(rows, self._state_shapes, capacity, self.dtype, self.device)
         return TensorCache(rows, capacity, self.dtype, self.device)
 
@@ -157,7 +158,7 @@ class TorchModel(Model):
         return self._embedded(torch.from_numpy(tokens).to(self.device))
 
     def _embedded(self, tokens: Tensor) -> Tensor:
-        states: Tensor = self._body.embed_tokens(tokens)
+        states: Tensor = self._embedding(tokens)
         return states if self._embedding_factor == 1 else states * self._embedding_factor
 
     def output_head(self) -> OutputHead:

@@ -150,7 +150,7 @@ def _refuse_unknown(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
     architecture = checkpoint.architecture
     kind = CONFIG_MAPPING[architecture]
     defaults = {each.name: each.default for each in dataclasses.fields(kind)}
-    for name in ("hidden_act", "hidden_activation"):
+    for name in ("hidden_act", "hidden_activation", "mlp_hidden_act", "mamba_hidden_act"):
         activation = getattr(config, name, None)
         if isinstance(activation, str) and activation not in ACT2FN:
             raise UnsupportedModel(

@@ -1,4 +1,4 @@
-"""Mamba-2 layers (Granite 4 hybrids; arXiv 2405.21060) in passes over token trees.
+"""Mamba-2 layers (Granite 4 hybrids, Nemotron-H; arXiv 2405.21060) in passes over token trees.
 
 A head reads and writes one matrix S [state size, width of a head]. Along a text,
 

@@ -16,6 +16,7 @@ _LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
     "Qwen3NextGatedDeltaNet": DeltaLayer,
     "Lfm2ShortConv": ConvolutionLayer,
     "GraniteMoeHybridMambaLayer": MambaLayer,
+    "NemotronHMamba2Mixer": MambaLayer,
 }
 
 

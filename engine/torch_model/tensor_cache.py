@@ -13,15 +13,19 @@ from engine.model.kv_cache import KVCache
 
 # The key-value heads of a layer, and their width; None for a layer that has no rows of its own.
 RowShape = tuple[int, int] | None
+# Types of layers that have no rows: those with states, and Nemotron-H's MLPs.
+_WITHOUT_ROWS = ("linear_attention", "conv", "mlp")
 
 
 def row_shapes(config: PretrainedConfig) -> list[RowShape]:
-    """Return the shape of each layer's rows, for a model in which all layers attend. Layers that share the
-    keys and values of an earlier one have none of their own (Gemma 3n and 4)."""
-    shared = getattr(config, "kv_sharing_modes", None) or [None] * config.num_hidden_layers
+    """Return the shape of each layer's rows. Layers that share the keys and values of an earlier one have
+    none of their own (Gemma 3n and 4)."""
+    every = [None] * config.num_hidden_layers
+    shared = getattr(config, "kv_sharing_modes", None) or every
+    types = getattr(config, "layer_types", None) or every
     return [
-        None if mode == "reuse" else (of.num_key_value_heads, head_dim(of))
-        for mode, of in zip(shared, config.per_layer_config, strict=True)
+        None if mode == "reuse" or kind in _WITHOUT_ROWS else (of.num_key_value_heads, head_dim(of))
+        for mode, kind, of in zip(shared, types, config.per_layer_config, strict=True)
     ]
 
 

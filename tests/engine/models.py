@@ -178,6 +178,17 @@ CONFIGS: dict[str, dict[str, Any]] = {
         mamba_d_state=12,
         mamba_chunk_size=8,
     ),
+    "nemotron_h": dict(
+        head_dim=12,
+        layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention"],
+        mamba_num_heads=8,
+        mamba_head_dim=6,
+        n_groups=2,
+        ssm_state_size=12,
+        chunk_size=8,
+        mlp_bias=True,
+        use_bias=True,
+    ),
     "olmo2": dict(),
     "olmo3": dict(
         sliding_window=9,

@@ -30,6 +30,7 @@ from tests.engine.checkpoints.test_grouped import GPTQ, gptq_parts, write
         b'{"a": "' + b"a" * (40 << 20) + b'"}',
         b'{"model_type": "llama", "rms_norm_eps": NaN}',
         b'{"model_type": "llama", "rms_norm_eps": 1e999}',
+        b'{"model_type": "llama", "rms_norm_eps": -Infinity}',
         b'{"model_type": "llama", "hidden_size": ' + b"9" * 100_000 + b"}",
         b'{"model_type": "llama", "model_type": "qwen2"}',
         b'{"model_type": "\xff"}',

@@ -177,7 +177,7 @@ def test_steps_refuse_an_architecture_that_they_do_not_compute(kind):
 
 
 def test_the_architectures_that_steps_refuse_are_those_that_are_declared_so():
-    assert {*OTHERS} == {"gemma3n_text", "gemma4_text", "gemma4_large", "granitemoehybrid"}
+    assert {*OTHERS} == {"gemma3n_text", "gemma4_text", "gemma4_large", "granitemoehybrid", "nemotron_h"}
     assert not family_of("no architecture that is declared").compiled
 
 

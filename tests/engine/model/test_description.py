@@ -234,7 +234,7 @@ def test_the_expected_weights_are_the_parameters_of_the_module(architecture, con
     assert expected_weights(description) == expected
 
 
-@pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2", "granitemoehybrid"])
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h"])
 def test_states_are_those_of_the_module(kind):
     config = {**COMMON, **CONFIGS[kind]}
     states = describe(checkpoint(kind, config)).states

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadOption, StreamBroken
+from engine.errors import BadOption, StreamBroken, UnsupportedModel
 from engine.heads import built_in_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
@@ -107,6 +107,23 @@ def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(
     model = load(tmp_path, packed=True)
     logits = Sequence(model, CONTEXT).extend(TEXT)
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+
+
+def test_a_nemotron_h_is_loaded_from_the_layers_letters(tmp_path):
+    module = reference("nemotron_h")
+    module.save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    config = json.loads(path.read_text())
+    del config["layers_block_type"]
+    config |= {"hybrid_override_pattern": "M-*M", "num_hidden_layers": 4, "rms_norm_eps": 1e-5}
+    config |= {"time_step_limit": [0.0, float("inf")], "auto_map": {"AutoConfig": "code.Config"}}
+    path.write_text(json.dumps(config))
+    assert "Infinity]" in path.read_text()
+    logits = Sequence(load(tmp_path), CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+    path.write_text(json.dumps(config | {"hybrid_override_pattern": "ME*M"}))
+    with pytest.raises(UnsupportedModel, match="Mixtures of experts"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["gemma3n", "gemma4"])

@@ -20,7 +20,7 @@ from engine.torch_model.recurrent import DeltaInputs, delta_rule, normalized
 from tests.engine.models import EXPERTS, VOCABULARY, ours, reference
 
 CAPACITY = 512
-KINDS = ["qwen3_5_text", "lfm2", "granitemoehybrid"]
+KINDS = ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h"]
 
 
 @cache
