@@ -7,7 +7,7 @@ Sources, all in ggml-org/llama.cpp: convert_hf_to_gguf.py, llama-model.cpp and g
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.checkpoints import gguf_gemma, gguf_settings
+from engine.checkpoints import gguf_gemma, gguf_nemotron, gguf_settings
 from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED, Value
 from engine.checkpoints.gguf_keys import Keys
@@ -256,6 +256,13 @@ ARCHITECTURES = {
         plain_output=True,
         corrected_router=True,
         norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
+    ),
+    "nemotron_h": Architecture(
+        "nemotron_h",
+        "NemotronHForCausalLM",
+        gguf_nemotron.nemotron_h,
+        gguf_nemotron.KEYS,
+        places=gguf_nemotron.places_of_nemotron_h,
     ),
     "qwen35": QWEN35,
     "qwen35moe": replace(

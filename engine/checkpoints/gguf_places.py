@@ -11,7 +11,8 @@ class TensorPlace:
     for a tensor that the model does not use and that may be missing; `shape`, the shape the tensor must have,
     [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and `decay`, as in `Weight`;
     `channels`, whether it is the kernels of a convolution, [channels, kernel], which HF gives a dimension of
-    1 between these; `row`, whether it is a vector that HF has as a matrix of one row; `halves`, the names of
+    1 between these; `row`, whether it is a vector that HF has as a matrix of one row; `flat`, whether it is a
+    matrix that HF has as a vector; `halves`, the names of
     the two matrices of which a stacked expert consists, for the second {} of `name`; empty if it is one
     matrix.
     """
@@ -23,6 +24,7 @@ class TensorPlace:
     decay: bool = False
     channels: bool = False
     row: bool = False
+    flat: bool = False
     halves: tuple[str, ...] = ()
 
 

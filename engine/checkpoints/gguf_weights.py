@@ -74,6 +74,8 @@ def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weig
         weight = Weight.of(span, place.rope_heads, place.plus)
         if place.channels:
             weight = replace(weight, shape=(shape[0], 1, shape[1]))
+        if place.flat:
+            weight = replace(weight, shape=(weight.numel,))
         if place.row:
             weight = replace(weight, shape=(1, *shape))
         yield name, replace(weight, decay=place.decay)

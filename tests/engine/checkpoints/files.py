@@ -22,7 +22,7 @@ from engine.formats import FORMATS, BlockFormat
 from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
-INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3")
+INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3", "nemotron_h")
 STATEFUL = ("qwen35", "qwen35moe")
 GGUF_NAMES = {
     "gemma3_text": "gemma3",
@@ -180,6 +180,41 @@ def convert(
 
 
 def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
+    if architecture == "nemotron_h":
+        _add_nemotron(writer, config)
+    else:
+        _add_layers(writer, config, architecture)
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list([f"<{token}>" for token in range(config.vocab_size)])
+    writer.add_token_scores([0.0] * config.vocab_size)
+    writer.add_bos_token_id(config.bos_token_id)
+    writer.add_eos_token_id(config.eos_token_id)
+    writer.add_pad_token_id(config.pad_token_id)
+
+
+def _add_nemotron(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
+    """Add what a Nemotron-H says of its layers, and that it has no positions."""
+    types = config.layers_block_type
+    writer.add_block_count(len(types))
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length([config.intermediate_size * (kind == "mlp") for kind in types])
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv([config.num_key_value_heads * (kind == "full_attention") for kind in types])
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)
+    writer.add_layer_norm_rms_eps(config.layer_norm_epsilon)
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_rope_scaling_finetuned(False)
+    writer.add_key_length(config.head_dim)
+    writer.add_value_length(config.head_dim)
+    writer.add_ssm_conv_kernel(config.conv_kernel)
+    writer.add_ssm_state_size(config.ssm_state_size)
+    writer.add_ssm_group_count(config.n_groups)
+    writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
+    writer.add_ssm_time_step_rank(config.mamba_num_heads)
+
+
+def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
@@ -275,12 +310,6 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         names = ("num_local_experts", "num_experts", "n_routed_experts")
         writer.add_expert_count(next(getattr(config, name) for name in names if hasattr(config, name)))
         writer.add_expert_used_count(config.num_experts_per_tok)
-    writer.add_tokenizer_model("llama")
-    writer.add_token_list([f"<{token}>" for token in range(config.vocab_size)])
-    writer.add_token_scores([0.0] * config.vocab_size)
-    writer.add_bos_token_id(config.bos_token_id)
-    writer.add_eos_token_id(config.eos_token_id)
-    writer.add_pad_token_id(config.pad_token_id)
 
 
 def _add_uneven(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
@@ -372,6 +401,8 @@ def _converted(
             array = array.squeeze(0)
         if architecture in STATEFUL:
             hf_name, array = _of_qwen35(config, hf_name, array)
+        if architecture == "nemotron_h":
+            hf_name, array = _of_nemotron(config, hf_name, array)
         yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array
     if architecture == "gemma3n":
         yield from _of_gemma3n(module)
@@ -379,7 +410,7 @@ def _converted(
         pairs = config.per_layer_config["full_attention"].head_dim // 2
         rotated = int(pairs * config.rope_parameters["full_attention"]["partial_rotary_factor"])
         yield "rope_freqs.weight", np.repeat(np.float32([1.0, 1e30]), (rotated, pairs - rotated))
-    if config.rope_parameters.get("rope_type") == "longrope":
+    if getattr(config, "rope_parameters", {}).get("rope_type") == "longrope":
         for length in ("long", "short"):
             factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
             yield f"rope_factors_{length}.weight", factors
@@ -445,6 +476,24 @@ def _of_qwen35(
         case "":
             array = array + 1 if name.endswith("norm.weight") else array
     return name, array
+
+
+def _of_nemotron(
+    config: PreTrainedConfig, name: str, array: NDArray[np.float32]
+) -> tuple[str, NDArray[np.float32]]:
+    """Return the tensor as the converter names and stores it: with the Hub's names, vectors as matrices."""
+    match name.partition(".mixer.")[2]:
+        case "conv1d.weight":
+            array = array.squeeze(1)
+        case "A_log":
+            array = -np.exp(array)[:, None]
+        case "D":
+            array = array[:, None]
+        case "norm.weight":
+            array = array.reshape(config.n_groups, -1)
+        case "dt_bias":
+            name = name.replace("dt_bias", "dt_proj.bias")
+    return name.replace("model.", "backbone."), array
 
 
 def values(weight: Weight) -> NDArray[np.float32]:

@@ -49,6 +49,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "qwen3_5_text": dict(
         num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
     ),
+    "nemotron_h": dict(use_bias=False),
 }
 CHANGES["qwen3_5_moe_text"] = CHANGES["qwen3_5_text"] | EXPERTS
 GEMMA3_ROPE = dict(
@@ -146,8 +147,12 @@ def test_a_converted_model_is_read_back_as_the_same_model(
         *("num_kv_shared_layers", "hidden_size_per_layer_input", "vocab_size_per_layer_input"),
         *("attention_k_eq_v", "use_double_wide_mlp", "per_layer_config", "activation_sparsity_pattern"),
         *("altup_num_inputs", "altup_active_idx", "laurel_rank"),
+        *("layers_block_type", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups"),
+        *("conv_kernel", "mlp_hidden_act", "layer_norm_epsilon", "use_bias", "time_step_min"),
     }:
         assert ours[key] == theirs[key], key
+    if kind == "nemotron_h":  # which has no positions
+        return
     rope = found.config.rope_parameters
     assert rope.pop("attention_factor", None) == pytest.approx(
         {"phi3_short": 1.0606602, "phi3_long": 1.7320508}.get(kind)
@@ -160,6 +165,13 @@ def test_a_granite_without_positions_is_refused(tmp_path: Path) -> None:
     metadata = {"granite.rope.scaling.finetuned": False}
     with pytest.raises(UnsupportedModel, match="no positions"):
         open_checkpoint(convert(tiny("granite"), tmp_path / "model.gguf", metadata=metadata))
+
+
+@pytest.mark.parametrize("counts", [[0, 2, 2, 0], [0, 0, 2, 1], [0, 0, 0, 0]])
+def test_a_nemotron_h_with_layers_of_other_kinds_is_refused(tmp_path: Path, counts: list[int]) -> None:
+    metadata = {"nemotron_h.attention.head_count_kv": counts}
+    with pytest.raises(UnsupportedModel, match="different sizes"):
+        open_checkpoint(convert(tiny("nemotron_h"), tmp_path / "model.gguf", metadata=metadata))
 
 
 @pytest.mark.parametrize(("kind", "layers"), [("gemma2", 46), ("gemma3_text", 62)])

@@ -1,0 +1,107 @@
+"""Nemotron-H in GGUF files: what its metadata say of layers of three kinds, and where its tensors belong.
+
+Sources, in ggml-org/llama.cpp: conversion/nemotron.py, granite.py and mamba.py, gguf-py's tensor_mapping.py.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from engine.checkpoints.gguf_keys import Keys
+from engine.checkpoints.gguf_places import TensorPlace, linear
+from engine.checkpoints.gguf_settings import Config, head_width
+from engine.checkpoints.limits import COUNT_LIMIT, WIDTH_LIMIT
+from engine.errors import UnsupportedModel
+
+KEYS = (
+    *("ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"),
+    "attention.layer_norm_epsilon",  # the same as the one for RMS
+)
+MAMBA, ATTENTION, MLP = "linear_attention", "full_attention", "mlp"
+
+
+def nemotron_h(keys: Keys, config: Config) -> Config:
+    """Return the settings of a dense Nemotron-H. As in llama.cpp, a layer with key-value heads attends, one
+    with a width is an MLP, and the others are Mamba-2. The least step of these is not in the metadata; it is
+    what transformers assumes."""
+    layers = config["num_hidden_layers"]
+    kv_heads = keys.numbers("{arch}.attention.head_count_kv", layers, most=COUNT_LIMIT)
+    widths = keys.numbers("{arch}.feed_forward_length", layers, most=WIDTH_LIMIT)
+    types = [
+        ATTENTION if count else MLP if width else MAMBA for count, width in zip(kv_heads, widths, strict=True)
+    ]
+    if len({*kv_heads} - {0}) != 1 or len({*widths} - {0}) != 1 or any(map(min, kv_heads, widths)):
+        raise UnsupportedModel(
+            f"{keys.path.name} has attention or MLPs of different sizes, or both in one layer, which is not "
+            "supported.",
+            "Choose another model.",
+        )
+    heads = keys.number("{arch}.ssm.time_step_rank", least=1, most=COUNT_LIMIT)
+    groups = keys.number("{arch}.ssm.group_count", least=1, most=COUNT_LIMIT)
+    inner = keys.number("{arch}.ssm.inner_size", least=1, most=WIDTH_LIMIT)
+    if heads % groups or inner % heads or config["num_attention_heads"] % max(kv_heads):
+        raise keys.bad("{arch}.ssm.time_step_rank", heads)
+    return {
+        "layers_block_type": types,
+        "num_key_value_heads": max(kv_heads),
+        "head_dim": head_width(keys),
+        "intermediate_size": max(widths),
+        "mlp_hidden_act": "relu2",
+        "mlp_bias": any(name.endswith("ffn_up.bias") for name in keys.header.tensors),
+        "layer_norm_epsilon": config["rms_norm_eps"],
+        "mamba_num_heads": heads,
+        "mamba_head_dim": inner // heads,
+        "n_groups": groups,
+        "ssm_state_size": keys.number("{arch}.ssm.state_size", least=1, most=COUNT_LIMIT),
+        "conv_kernel": keys.number("{arch}.ssm.conv_kernel", least=2, most=COUNT_LIMIT),
+    }
+
+
+def places_of_nemotron_h(config: Config) -> Iterator[tuple[str, TensorPlace]]:
+    """Yield (GGUF name, place) for every tensor of a Nemotron-H. config: as `nemotron_h` completes it."""
+    hidden, vocabulary = config["hidden_size"], config["vocab_size"]
+    yield "token_embd.weight", TensorPlace("model.embeddings.weight", (vocabulary, hidden))
+    yield "output_norm.weight", TensorPlace("model.norm_f.weight", (hidden,))
+    if not config["tie_word_embeddings"]:
+        yield "output.weight", TensorPlace("lm_head.weight", (vocabulary, hidden))
+    of_kind = {MAMBA: _mamba(config), ATTENTION: _attention(config), MLP: _mlp(config)}
+    for layer, kind in enumerate(config["layers_block_type"]):
+        yield f"blk.{layer}.attn_norm.weight", TensorPlace(f"model.layers.{layer}.norm.weight", (hidden,))
+        for name, place in of_kind[kind].items():
+            yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.mixer.{place.name}")
+
+
+def _mamba(config: Config) -> dict[str, TensorPlace]:
+    heads, groups, kernel = config["mamba_num_heads"], config["n_groups"], config["conv_kernel"]
+    inner = heads * config["mamba_head_dim"]
+    channels = inner + 2 * groups * config["ssm_state_size"]
+    return {
+        **linear("ssm_in", "in_proj", inner + channels + heads, config["hidden_size"], bias=False),
+        **linear("ssm_out", "out_proj", config["hidden_size"], inner, bias=False),
+        "ssm_conv1d.weight": TensorPlace("conv1d.weight", (channels, kernel), channels=True),
+        "ssm_conv1d.bias": TensorPlace("conv1d.bias", (channels,)),
+        "ssm_dt.bias": TensorPlace("dt_bias", (heads,)),
+        "ssm_a": TensorPlace("A_log", (heads, 1), decay=True, flat=True),
+        "ssm_d": TensorPlace("D", (heads, 1), flat=True),
+        "ssm_norm.weight": TensorPlace("norm.weight", (groups, inner // groups), flat=True),
+    }
+
+
+def _attention(config: Config) -> dict[str, TensorPlace]:
+    hidden, heads, kv_heads = (
+        config[name] for name in ("hidden_size", "num_attention_heads", "num_key_value_heads")
+    )
+    rows, kv_rows = heads * config["head_dim"], kv_heads * config["head_dim"]
+    # The converter permutes rows of Q and K as those of Granite, although nothing rotates them.
+    return {
+        **linear("attn_q", "q_proj", rows, hidden, bias=False, rope_heads=heads),
+        **linear("attn_k", "k_proj", kv_rows, hidden, bias=False, rope_heads=kv_heads),
+        **linear("attn_v", "v_proj", kv_rows, hidden, bias=False),
+        **linear("attn_output", "o_proj", hidden, rows, bias=False),
+    }
+
+
+def _mlp(config: Config) -> dict[str, TensorPlace]:
+    hidden, width, bias = config["hidden_size"], config["intermediate_size"], config["mlp_bias"]
+    return linear("ffn_up", "up_proj", width, hidden, bias) | linear(
+        "ffn_down", "down_proj", hidden, width, bias
+    )
