@@ -151,6 +151,16 @@ def test_the_third_conversation_with_a_system_prompt_finds_a_savepoint_at_its_en
         assert_next(sequence.extend(prompt[at:]), kind, prompt)
 
 
+def test_a_branch_where_a_piece_of_a_prompt_ends_is_saved_too():
+    sequence = Sequence(loaded("qwen3_5_text"), CAPACITY)
+    prompts = [[*random_text(100), number, *random_text(90)] for number in range(3)]
+    sequence.extend(prompts[0])
+    assert sequence.align(prompts[1][:-1]) == 0
+    sequence.extend(prompts[1][:100])
+    sequence.extend(prompts[1][100:])
+    assert sequence.align(prompts[2][:-1]) == 100
+
+
 def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch, tmp_path):
     monkeypatch.setattr(savepoints, "EVERY", 64)
     sequence = Sequence(loaded("qwen3_5_text"), CAPACITY)
