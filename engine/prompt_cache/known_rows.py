@@ -88,7 +88,7 @@ class KnownRows:
         that its template leaves out, is not worth the room of its states, which others' would lose."""
         if rows.state_nbytes and self._read_for and self._read_for == self.owner:
             return
-        parts = sorted([*self._parts(ids, rows, self._cache.budget_nbytes)], key=lambda part: part.stop)
+        parts = sorted(self._parts(ids, rows, self._cache.budget_nbytes), key=lambda part: part.stop)
         keys = [part.key for part in parts]
         self._cache.touch(keys, self._read_for)
         for part in reversed(parts):
