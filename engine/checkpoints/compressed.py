@@ -77,7 +77,7 @@ def _matrix(
     if span.storage == "U8" and scales.storage == "F8_E4M3" and weight_global_scale is not None:
         if weight_global_scale.storage != "F32" or weight_global_scale.nbytes != 4:
             raise _bad(span, name, "its weight_global_scale is not one number in float32")
-        return Weight((rows, columns), "NVFP4", (span, scales, weight_global_scale))
+        return Weight((rows, columns), "NVFP4_APART", (span, scales, weight_global_scale))
     if span.storage != "I32" or scales.storage not in _SUFFIXES or weight_global_scale is not None:
         raise _unsupported(f"as {span.storage} with scales in {scales.storage}")
     suffix = _SUFFIXES[scales.storage]

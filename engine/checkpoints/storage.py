@@ -45,6 +45,8 @@ BLOCKS: dict[str, tuple[int, int]] = {  # format: (values per block, bytes per b
     "TQ1_0": (256, 54),
     "TQ2_0": (256, 66),
     "MXFP4": (32, 17),
+    "NVFP4": (64, 36),
+    "Q1_0": (128, 18),
 }
 
 GGML_TYPES: dict[int, str] = {  # a format's number in GGUF files (enum ggml_type in ggml.h): its name
@@ -80,6 +82,8 @@ GGML_TYPES: dict[int, str] = {  # a format's number in GGUF files (enum ggml_typ
     34: "TQ1_0",
     35: "TQ2_0",
     39: "MXFP4",
+    40: "NVFP4",
+    41: "Q1_0",
 }
 
 

@@ -2,9 +2,9 @@
 
 A matrix [rows, columns] is stored once more, its quants in the same number of bits. A tile holds first the
 scales of its rows, then their quants, both in the order of the columns, so that a product reads two streams.
-The unit is a block of 32 columns. A vector of quants has one 32-bit lane per row; a lane holds the quants of
-four adjacent columns (a quad) in its bytes, for as many quads as their bits leave room for. Quants with an
-odd number of bits are split into planes: the low bits of all eight quads, then the high bits.
+Products go by blocks of 32 columns. A vector of quants has one 32-bit lane per row; a lane holds the quants
+of four adjacent columns (a quad) in its bytes, for as many quads as their bits leave room for. Quants of 3, 5
+or 6 bits are split into planes: the low bits of all eight quads, then the high bits.
 
 number = factor * scale * (quant - offset), or scale * quant - minimum.
 """
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from engine.compiled.instructions import LANES
 from engine.formats import FORMATS, BlockFormat
+from engine.formats.block_scales import KINDS
 
 BLOCK = 32  # columns of a block
-SUPER = 256  # columns that share scales of scales
 ALIGNMENT = 64  # bytes, a cache line
 _MUCH = 0.2  # Q2_K, whose 4-bit scales take 8 bits in tiles, grows by less
 
@@ -25,15 +25,17 @@ class TileLayout:
     """A format of weights, as a product reads it.
 
     bits: of a quant. offset: is subtracted from quants. levels: the numbers, 0 to 255, that quants stand for
-    before the offset is subtracted; empty if quants are these numbers themselves. group: columns that share a
-    scale. minima: whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times
-    a number of 16 bits per 256 columns; they have 16 bits otherwise. signed: whether those 8-bit scales are.
+    before the offset is subtracted; empty if quants are these numbers themselves. unit: columns whose scales
+    lie together, and of which a row has a multiple. group: columns that share a scale. minima: whether a
+    group has a minimum. supers: whether scales (and minima) are 8-bit numbers times a number of 16 bits per
+    unit; they have 16 bits otherwise. signed: whether those 8-bit scales are.
     number: for plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and
     minima with 16 bits: F16 or BF16. factor: of all scales.
     """
 
     bits: int
-    offset: int = 0
+    offset: float = 0
+    unit: int = BLOCK
     group: int = BLOCK
     minima: bool = False
     supers: bool = False
@@ -46,9 +48,9 @@ class TileLayout:
     @property
     def planes(self) -> tuple[tuple[int, int], ...]:
         """The planes of the quants: their bits, and the place of these bits in the quant."""
+        if self.bits in (1, 8):
+            return ((self.bits, 0),)
         low = 4 if self.bits >= 4 else 2
-        if self.bits == 8:
-            return ((8, 0),)
         return ((low, 0),) if self.bits == low else ((low, 0), (self.bits - low, low))
 
     @property
@@ -58,17 +60,16 @@ class TileLayout:
 
     @property
     def scales_nbytes(self) -> int:
-        """Bytes of the scales of all rows of a tile: of 256 columns with `supers`, of 32 without."""
+        """Bytes of the scales of a unit of all rows of a tile."""
         if self.number:
             return 0
         kinds = 2 if self.minima else 1
-        if self.supers:
-            return LANES * kinds * (2 + SUPER // self.group)
-        return LANES * kinds * 2
+        groups = self.unit // self.group
+        return LANES * kinds * (2 + groups if self.supers else 2 * groups)
 
     def head_nbytes(self, columns: int) -> int:
         """Bytes of a tile's scales, rounded up so that the quants start at a multiple of ALIGNMENT."""
-        return _rounded_up(columns // (SUPER if self.supers else BLOCK) * self.scales_nbytes)
+        return _rounded_up(columns // self.unit * self.scales_nbytes)
 
     def tile_nbytes(self, columns: int) -> int:
         """Bytes of a tile, a multiple of ALIGNMENT."""
@@ -86,24 +87,25 @@ def _layout(form: BlockFormat) -> TileLayout:
     return TileLayout(
         form.bits,
         offset=-least if form.levels else form.offset,
+        unit=form.values,
         group=form.group,
         minima=form.minima,
         supers=form.supers,
         signed=form.signed,
         levels=tuple(level - least for level in form.levels),
-        scale="BF16" if form.scale == "E8M0" else "F16",
+        scale=KINDS[form.scale].tile,
         factor=form.factor,
     )
 
 
 def expansion(name: str) -> float:
     """Return the bytes that a format's tiles take beyond the stored ones, as a share of these, where that is
-    much because the file stores indices of vectors; else 0."""
+    much because the file stores indices of vectors or digits of a number; else 0."""
     form = FORMATS[name]
-    if not isinstance(form, BlockFormat) or not form.supers:
+    if not isinstance(form, BlockFormat):
         return 0.0
     layout = LAYOUTS[name]
-    nbytes = (layout.scales_nbytes + SUPER // BLOCK * layout.block_nbytes) // LANES
+    nbytes = (layout.scales_nbytes + layout.unit // BLOCK * layout.block_nbytes) // LANES
     share = nbytes / form.nbytes - 1
     return share if share > _MUCH else 0.0
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from engine.checkpoints.storage import stored_nbytes
 from engine.compiled.instructions import LANES, call_on_tile
-from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER
+from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS
 from engine.compiled.packer import tile_packer
 from engine.formats.jit import half, helper, kernel, spread
 
@@ -68,7 +68,7 @@ def can_tile(layout: str, shape: tuple[int, int]) -> bool:
     """Return whether a matrix of this format and shape can be multiplied in tiles."""
     if layout not in LAYOUTS:
         return False
-    return not shape[1] % (SUPER if LAYOUTS[layout].supers else BLOCK)
+    return not shape[1] % LAYOUTS[layout].unit
 
 
 def tiled(layout: str, shape: tuple[int, int], stored: NDArray[np.uint8]) -> TiledMatrix:
@@ -120,7 +120,7 @@ def _reader(layout: str) -> Any:
     offset, factor, group = chosen.offset, np.float32(chosen.factor), chosen.group
     scales_nbytes, block_nbytes = chosen.scales_nbytes, chosen.block_nbytes
     kinds = 2 if minima else 1
-    unit = SUPER if supers else BLOCK
+    unit = chosen.unit
     levels = np.array(chosen.levels or range(1 << chosen.bits), np.int32)
 
     def read_blocks(tiles, columns, tile_nbytes, which, out):  # type: ignore[no-untyped-def]
@@ -131,6 +131,8 @@ def _reader(layout: str) -> Any:
             body = start + head_nbytes
             for column in range(columns):
                 scales = start + column // unit * scales_nbytes
+                if not supers:
+                    scales += kinds * 2 * LANES * (column % unit // group)
                 scale, minimum = factor * number(tiles, scales + 2 * lane), np.float32(0.0)
                 if minima:
                     minimum = number(tiles, scales + 2 * LANES + 2 * lane)

@@ -120,8 +120,8 @@ class _Offsets:
         self.read.add(at)
         return 0
 
-    def entry(self, book: CodeBook, index: int) -> int:
-        return 0
+    def vector(self, book: CodeBook, index: int) -> list[int]:
+        return [0] * (book.columns // 4)
 
 
 class _Blocks:
@@ -136,18 +136,24 @@ class _Blocks:
     def __call__(self, at: int, /) -> _Words:
         return self._found[at]
 
-    def entry(self, book: CodeBook, index: _Words) -> _Words:
+    def vector(self, book: CodeBook, index: _Words) -> list[_Words]:
         b = self._b
         if book not in self._books:
-            words = ir.Constant(ir.ArrayType(I32, len(book.words)), [I32(int(word)) for word in book.words])
-            self._books[book] = b.ptrtoint(cgutils.global_constant(b.module, "code_book", words), I64)
-        found = number(INTS, 0)
-        # Gathering instructions were no faster, and are slow on processors with the mitigation of Downfall.
+            words = [I32(int(word)) for word in book.words.flatten()]
+            table = ir.Constant(ir.ArrayType(I32, len(words)), words)
+            self._books[book] = b.ptrtoint(cgutils.global_constant(b.module, "code_book", table), I64)
+        # A whole vector is loaded at a time, as one number. Gathering instructions were no faster, and are slow
+        # on processors with the mitigation of Downfall.
+        count = book.columns // 4
+        whole = ir.IntType(32 * count)
+        found = ir.Constant(ir.VectorType(whole, LANES), ir.Undefined)
         for lane in range(LANES):
             place = b.zext(b.extract_element(index.value, I32(lane)), I64)
-            word = load(b, self._books[book], b.mul(place, I64(4)), I32, 4)
-            found = b.insert_element(found, word, I32(lane))
-        return _Words(b, found)
+            vector = load(b, self._books[book], b.mul(place, I64(4 * count)), whole, 4)
+            found = b.insert_element(found, vector, I32(lane))
+        words = b.bitcast(found, ir.VectorType(I32, count * LANES))
+        lanes = [list(range(first, count * LANES, count)) for first in range(count)]
+        return [_Words(b, _shuffled(b, (words, words), each)) for each in lanes]
 
 
 def _words(b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> dict[int, _Words]:
@@ -162,7 +168,9 @@ def _words(b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> dict[int,
 def _write_block(b: Value, layout: TileLayout, block: BlockParts, scales: Value, quants: Value) -> None:
     """Write a block of all rows. scales, quants: addresses in the tile."""
     halves, smalls = ir.VectorType(I16, LANES), ir.VectorType(I8, LANES)
-    heads = [block.scale] if block.minimum is None else [block.scale, block.minimum]
+    heads = block.scales or [block.scale]
+    if block.minimum is not None:
+        heads = [*heads, block.minimum]
     for i, head in enumerate(heads):
         store(b, b.trunc(head.value, halves), scales, 2 * LANES * i, 2)
     for i, small in enumerate(block.small):

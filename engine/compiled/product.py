@@ -39,7 +39,7 @@ from engine.compiled.instructions import (
     store,
     widened,
 )
-from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER, TileLayout
+from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, TileLayout
 from engine.formats.jit import cached_address
 
 QUADS = BLOCK // 4
@@ -190,7 +190,7 @@ def _block(
     minima: one vector for each group of columns."""
     _fetch_ahead(b, quants, layout.block_nbytes)
     weights = _quads(b, layout, quants)
-    groups = BLOCK // layout.group
+    groups = len(scales)
     each = QUADS // groups
     for row in range(rows):
         record = row * RECORD_NBYTES
@@ -209,38 +209,45 @@ def _block(
 def _packed_tile(
     b: Value, layout: TileLayout, sums: _Sums, rows: int, tile: Value, x: Value, blocks: Value
 ) -> None:
-    units = b.lshr(blocks, I64(3)) if layout.supers else blocks
+    in_unit = layout.unit // BLOCK
+    units = b.lshr(blocks, I64(in_unit.bit_length() - 1))
     quants = quants_at(b, layout, tile, units)
+    kinds = 2 if layout.minima else 1
+    groups = max(1, BLOCK // layout.group)  # of a block
 
     def block(index: Value, scales: list[Value], minima: list[Value]) -> None:
         at = b.add(quants, b.mul(index, I64(layout.block_nbytes)))
         _block(b, layout, sums, rows, at, b.add(x, b.mul(index, I64(rows * RECORD_NBYTES))), scales, minima)
 
-    if not layout.supers:
+    if not layout.supers and layout.group <= BLOCK:
         with cgutils.for_range(b, blocks) as loop:
-            scales_at = b.add(tile, b.mul(loop.index, I64(layout.scales_nbytes)))
-            scale = _scales(b, layout, scales_at, 0)
-            minimum = _scales(b, layout, scales_at, 2 * LANES) if layout.minima else None
-            block(loop.index, [scale], [_negative_minimum(b, layout, scale, minimum)])
+            scales_at = b.add(tile, b.mul(loop.index, I64(groups * kinds * 2 * LANES)))
+            scales, minima = [], []
+            for group in range(groups):
+                at = group * kinds * 2 * LANES
+                scale = _scales(b, layout, scales_at, at)
+                minimum = _scales(b, layout, scales_at, at + 2 * LANES) if layout.minima else None
+                scales.append(scale)
+                minima.append(_negative_minimum(b, layout, scale, minimum))
+            block(loop.index, scales, minima)
         return
-    kinds = 2 if layout.minima else 1
-    groups = BLOCK // layout.group
     with cgutils.for_range(b, units) as outer:
         scales_at = b.add(tile, b.mul(outer.index, I64(layout.scales_nbytes)))
         scale_of_scales = _scales(b, layout, scales_at, 0)
         scale_of_minima = _scales(b, layout, scales_at, 2 * LANES) if layout.minima else None
-        with cgutils.for_range(b, I64(SUPER // BLOCK)) as inner:
+        with cgutils.for_range(b, I64(in_unit)) as inner:
             small = b.add(scales_at, b.mul(inner.index, I64(groups * kinds * LANES)))
             scales, minima = [], []
             for group in range(groups):
                 at = kinds * 2 * LANES + group * kinds * LANES
-                scale = b.fmul(scale_of_scales, _small(b, small, at, layout.signed))
-                minimum = None
-                if layout.minima:
-                    minimum = b.fmul(scale_of_minima, _small(b, small, at + LANES, False))
+                scale, minimum = scale_of_scales, scale_of_minima
+                if layout.supers:
+                    scale = b.fmul(scale_of_scales, _small(b, small, at, layout.signed))
+                    if layout.minima:
+                        minimum = b.fmul(scale_of_minima, _small(b, small, at + LANES, False))
                 scales.append(scale)
                 minima.append(_negative_minimum(b, layout, scale, minimum))
-            block(b.add(b.shl(outer.index, I64(3)), inner.index), scales, minima)
+            block(b.add(b.mul(outer.index, I64(in_unit)), inner.index), scales, minima)
 
 
 def _negative_minimum(b: Value, layout: TileLayout, scale: Value, minimum: Value | None) -> Value:
@@ -249,8 +256,8 @@ def _negative_minimum(b: Value, layout: TileLayout, scale: Value, minimum: Value
 
 
 def quants_at(b: Value, layout: TileLayout, tile: Value, units: Value) -> Value:
-    """Return the address of a tile's quants, as `TileLayout.head_nbytes` has it. units: how many scales a row
-    has: one for each 256 columns with `supers`, else one for each 32."""
+    """Return the address of a tile's quants, as `TileLayout.head_nbytes` has it. units: how many a row
+    has."""
     nbytes = b.mul(units, I64(layout.scales_nbytes))
     return b.add(tile, b.and_(b.add(nbytes, I64(ALIGNMENT - 1)), I64(-ALIGNMENT)))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import (
     grouped,
+    iq1_m,
     iq1_s,
     iq2_s,
     iq2_xs,
@@ -20,7 +21,9 @@ from engine.formats import (
     iq4_xs,
     mxfp4,
     nibbles,
+    nvfp4,
     plain,
+    q1_0,
     q2_k,
     q3_k,
     q4_0,
@@ -32,6 +35,8 @@ from engine.formats import (
     q6_k,
     q8_0,
     scaled,
+    tq1_0,
+    tq2_0,
 )
 from engine.formats.blocks import BlockFormat
 from engine.formats.format import Format, Parts, RowFormat
@@ -60,8 +65,9 @@ FORMATS: dict[str, Format] = {
         *(plain.F64, plain.F32, plain.F16, plain.BF16),
         *(q4_0.FORMAT, q4_1.FORMAT, q5_0.FORMAT, q5_1.FORMAT, q8_0.FORMAT),
         *(q2_k.FORMAT, q3_k.FORMAT, q4_k.FORMAT, q5_k.FORMAT, q6_k.FORMAT),
-        *(iq1_s.FORMAT, iq2_xxs.FORMAT, iq2_xs.FORMAT, iq2_s.FORMAT, iq3_xxs.FORMAT, iq3_s.FORMAT),
-        *(iq4_nl.FORMAT, iq4_xs.FORMAT, mxfp4.FORMAT),
+        *(iq1_s.FORMAT, iq1_m.FORMAT, iq2_xxs.FORMAT, iq2_xs.FORMAT, iq2_s.FORMAT),
+        *(iq3_xxs.FORMAT, iq3_s.FORMAT, iq4_nl.FORMAT, iq4_xs.FORMAT, mxfp4.FORMAT, nvfp4.FORMAT),
+        *(q1_0.FORMAT, tq1_0.FORMAT, tq2_0.FORMAT),
         *grouped.FORMATS,
         *scaled.FORMATS,
         *nibbles.FORMATS,

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints.storage import BLOCKS
+from engine.formats.block_scales import KINDS
 from engine.formats.code_book import CodeBook
 from engine.formats.format import Parts, RowFormat
 from engine.formats.jit import spread
 
 # How many blocks a thread unpacks at a time: so many that taking the next piece costs next to nothing.
 _PIECE = 2048
-_MOST_EXPONENT = 252  # of E8M0: with larger ones, a number may be infinite; 255 is NaN
 
 # A compiled loop: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for bfloat16)
 Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
@@ -31,13 +31,15 @@ class BlockParts:
     Attributes: `quads`: the quants in the order of the columns, four in the bytes of a word; quants are
     unsigned: a format's offset is added. `scale`, `minimum`: float16 (bfloat16 for scales of E8M0), in the
     low half of a word. `small`: the 8-bit scales in the order of the columns, each followed by its minimum if
-    there is one, in the low byte of a word; higher bytes have no meaning.
+    there is one, in the low byte of a word; higher bytes have no meaning. `scales`: in place of `scale`,
+    where groups have 16-bit scales of their own, these in the order of the columns.
     """
 
     quads: Sequence[Word]
-    scale: Word
+    scale: Word | None = None
     minimum: Word | None = None
     small: Sequence[Word] = ()
+    scales: Sequence[Word] = ()
 
 
 class BlockWords(Protocol):
@@ -46,8 +48,8 @@ class BlockWords(Protocol):
     def __call__(self, at: int, /) -> Word:
         """Return the little-endian word at offset `at` in the block."""
 
-    def entry(self, book: CodeBook, index: Word) -> Word:
-        """Return book.words[index]."""
+    def vector(self, book: CodeBook, index: Word) -> list[Word]:
+        """Return the words of the vector `index` in `book`, four columns in each."""
 
 
 # Takes a block apart. Formats without a code book only call its argument.
@@ -71,11 +73,12 @@ class BlockFormat(RowFormat):
     number = scale * (quant - offset), or scale * factor * levels[quant], or scale * quant - minimum.
 
     Attributes: `scales`, the offsets of a block's scale and, in formats that have one, of its minimum;
-    `scale`, how these are stored: F16, or E8M0, a byte that is an exponent; `kernel`, which unpacks; `split`,
-    which takes blocks apart; `bits`, of a quant; `offset`; `levels`, the number, -128 to 127, that each quant
-    stands for, if quants are not numbers themselves, and `factor`, a power of two; `group`, how many numbers
-    share a scale: if these are fewer than a block's, scale and minimum are float16 numbers times an 8-bit
-    number for each group (`BlockParts.small`); `signed`, whether such 8-bit scales are signed.
+    `scale`, how these are stored, one of `engine.formats.block_scales.KINDS`; `kernel`, which unpacks;
+    `split`, which takes blocks apart; `bits`, of a quant; `offset`; `levels`, the number, -128 to 127, that
+    each quant stands for, if quants are not numbers themselves, and `factor`, a power of two; `group`, how
+    many numbers share a scale: if these are fewer than a block's, scale and minimum are float16 numbers times
+    an 8-bit number for each group (`BlockParts.small`), unless each group has a scale in E4M3; `signed`,
+    whether such 8-bit scales are signed.
     """
 
     name: str
@@ -83,7 +86,7 @@ class BlockFormat(RowFormat):
     kernel: Kernel
     split: Split
     bits: int
-    offset: int = 0
+    offset: float = 0
     levels: tuple[int, ...] = ()
     group: int = 32
     signed: bool = False
@@ -107,24 +110,17 @@ class BlockFormat(RowFormat):
 
     @property
     def supers(self) -> bool:
-        """Whether the groups of a block have 8-bit scales."""
-        return self.group < self.values
+        """Whether the groups of a block have 8-bit scales, which are factors of the block's."""
+        return self.group < self.values and self.scale != "E4M3"
 
     def valid(self, parts: Parts) -> bool:
         blocks = parts[0].reshape(-1, self.nbytes)
-        if self.scale == "E8M0":
-            return not any((blocks[:, at] > _MOST_EXPONENT).any() for at in self.scales)
-        # The high byte of an infinite or NaN float16 is, in bits, s11111mm (s: sign, m: mantissa).
-        return not any((blocks[:, at + 1] & 0x7C == 0x7C).any() for at in self.scales)
+        return all(KINDS[self.scale].finite(blocks, at) for at in self.scales)
 
     def limit_scales(self, blocks: Any) -> None:
         """Make the scales of random blocks, uint8 [blocks, bytes], finite and of usual size, in place."""
         for at in self.scales:
-            if self.scale == "E8M0":
-                blocks[:, at] &= 15
-                blocks[:, at] |= 112  # 2^-16 to 1/2
-            else:
-                blocks[:, at + 1] &= 0xBF  # clears the highest bit of the exponent: below 2
+            KINDS[self.scale].limit(blocks, at)
 
     def unpack(self, data: NDArray[np.uint8], out: NDArray[Any]) -> None:
         """Unpack whole blocks at any address, uint8 [bytes], on all cores, to `out` [numbers]: float32, or

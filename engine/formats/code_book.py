@@ -44,11 +44,11 @@ class CodeBook:
 
     @cached_property
     def words(self) -> NDArray[np.uint32]:
-        """The vectors, one after another: four indices of values in the bytes of each word."""
+        """The vectors, uint32 [vectors, columns / 4]: four indices of values in the bytes of each word."""
         bits = np.unpackbits(np.frombuffer(b85decode(self.members), np.uint8), bitorder="little")
         digits = len(self.values) ** np.arange(self.columns)
         indices = np.flatnonzero(bits)[:, None] // digits % len(self.values)
-        return indices.astype(np.uint8).reshape(-1).view("<u4").astype(np.uint32)
+        return indices.astype(np.uint8).view("<u4").astype(np.uint32)
 
     def numbers(self) -> NDArray[np.float32]:
         """Return the values of the vectors, one after another, float32 [vectors * columns]."""

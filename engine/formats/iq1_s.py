@@ -41,7 +41,7 @@ def split(block: BlockWords) -> BlockParts:
         down = (high >> 15 & 1) * 0x04040404
         for k in range(4):
             index = block(2 + 4 * j) >> 8 * k & 255 | (high >> 3 * k & 7) << 8
-            quads += [block.entry(BOOK, index << 1 | i) | down for i in range(2)]
+            quads += [word | down for word in block.vector(BOOK, index)]
         small.append((high >> 12 & 7) * 2 + 1)
     return BlockParts(quads, block(0), small=small)
 

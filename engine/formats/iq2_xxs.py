@@ -35,7 +35,8 @@ NUMBERS = BOOK.numbers()
 
 def vector(block: BlockWords, book: CodeBook, index: Word, signs: Word) -> list[Word]:
     """Return a vector of eight numbers as two quads. signs: in the low eight bits."""
-    return [block.entry(book, index << 1 | i) | bits_of_quad(signs, 4 * i) << book.sign for i in range(2)]
+    words = block.vector(book, index)
+    return [word | bits_of_quad(signs, 4 * i) << book.sign for i, word in enumerate(words)]
 
 
 def split(block: BlockWords) -> BlockParts:

@@ -34,7 +34,7 @@ def split(block: BlockWords) -> BlockParts:
     for k in range(64):
         low, high = block(2 + 4 * (k // 4)) >> 8 * (k % 4) & 255, block(66 + 4 * (k // 32)) >> k % 32 & 1
         signs = bits_of_quad(block(74 + 4 * (k // 8)), 4 * (k % 8))
-        quads.append(block.entry(BOOK, low | high << 8) | signs << BOOK.sign)
+        quads += [word | signs << BOOK.sign for word in block.vector(BOOK, low | high << 8)]
     return BlockParts(quads, block(0), small=[(block(106) >> 4 * j & 15) * 2 + 1 for j in range(8)])
 
 

@@ -35,7 +35,7 @@ def split(block: BlockWords) -> BlockParts:
         for k in range(8):
             signs = bits_of_quad(eight_signs(rest >> 7 * (k // 2) & 127), 4 * (k % 2))
             index = block(2 + 8 * j + 4 * (k // 4)) >> 8 * (k % 4) & 255
-            quads.append(block.entry(BOOK, index) | signs << BOOK.sign)
+            quads += [word | signs << BOOK.sign for word in block.vector(BOOK, index)]
         small.append((rest >> 28 & 15) * 2 + 1)
     return BlockParts(quads, block(0), small=small)
 

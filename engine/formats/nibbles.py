@@ -7,7 +7,8 @@ one.
 MXFP4_APART, as gpt-oss stores its experts: groups of 32 columns, whose scale is a byte e, for 2^(e - 127)
 (OCP Microscaling Formats, E8M0). Source: convert_moe_packed_tensors of transformers (integrations/mxfp4.py).
 
-NVFP4: groups of 16 columns, whose scales are E4M3, divided by one float32 of the matrix, the third part.
+NVFP4_APART: groups of 16 columns, whose scales are E4M3, divided by one float32 of the matrix, the third
+part.
 W4: quants less 8, groups of any size, scales of 16 or 32 bits; W4_ZEROS has zero points, the third part:
 int32 [⌈rows / 8⌉, groups], eight rows in a word. Source: compressed-tensors (compressors/nvfp4 and
 pack_quantized).
@@ -55,7 +56,7 @@ class NibbleFormat(Format):
 
 FORMATS = (
     NibbleFormat("MXFP4_APART", FP4, "E8M0"),
-    NibbleFormat("NVFP4", FP4, "E4M3", "divisor"),
+    NibbleFormat("NVFP4_APART", FP4, "E4M3", "divisor"),
     *(
         NibbleFormat(f"W4{zeros}{suffix}", WHOLE, scales, third)
         for zeros, third in (("", ""), ("_ZEROS", "zeros"))

@@ -26,7 +26,8 @@ from engine.routing import RoutingCounts, kept_counts
 # the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
 COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
-    *("IQ1_S", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
+    *("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
+    *("NVFP4", "Q1_0", "TQ1_0", "TQ2_0"),
 )
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
@@ -47,11 +48,11 @@ FEW = 0.2
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
 # points are. See engine.formats.grouped_blocks.
 _GROUPED_TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
-# The same for formats that store indices of vectors: in tiles, each number is a quant of its own. Tiles of
-# other formats take about as many bytes as the file.
+# The same for formats that store indices of vectors, or the digits of five numbers in a byte: in tiles, each
+# number is a quant of its own. Tiles of other formats take about as many bytes as the file.
 INDEXED_TILE_BITS = {
-    **{"IQ1_S": 3.3125, "IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625},
-    **{"IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
+    **{"TQ1_0": 2.0625, "IQ1_S": 3.3125, "IQ1_M": 3.5625},
+    **{"IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625, "IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
 }
 
 

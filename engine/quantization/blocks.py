@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from engine.formats import BlockFormat
+from engine.formats.block_scales import KINDS
 from engine.formats.code_book import CodeBook
 from engine.quantization import triton
 from engine.quantization.parts import TensorParts
@@ -68,8 +69,8 @@ class _TensorWords:
             self._known[at] = bits.view(torch.int32)[:, 0].long() & 0xFFFF_FFFF
         return self._known[at]
 
-    def entry(self, book: CodeBook, index: Tensor) -> Tensor:
-        return _words_of(book, self.blocks.device)[index]
+    def vector(self, book: CodeBook, index: Tensor) -> list[Tensor]:
+        return list(_words_of(book, self.blocks.device)[index].unbind(1))
 
 
 def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
@@ -80,14 +81,15 @@ def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
         values = _levels(form.levels, blocks.device)[quants.int()]
     else:
         values = quants.float() - form.offset
-    kind = torch.float16 if form.scale == "F16" else torch.bfloat16
-    scale = _number(parts.scale, kind) * form.factor
+    kind = torch.float16 if KINDS[form.scale].tile == "F16" else torch.bfloat16
+    scales = parts.scales or [parts.scale]
+    scale = torch.cat([_number(each, kind) for each in scales], dim=1) * form.factor
     minimum = None if parts.minimum is None else _number(parts.minimum, kind)
     if parts.small:
         small = torch.stack([word.to(torch.uint8) for word in parts.small], dim=1)
         kinds = 1 if minimum is None else 2
-        scales = small[:, ::kinds]
-        scale = scale * (scales.to(torch.int8) if form.signed else scales)
+        factors = small[:, ::kinds]
+        scale = scale * (factors.to(torch.int8) if form.signed else factors)
         minimum = None if minimum is None else minimum * small[:, 1::kinds]
     groups = values.view(len(blocks), -1, form.group).mul_(scale[:, :, None])
     if minimum is not None:
@@ -105,7 +107,8 @@ def _levels(levels: tuple[float, ...], device: torch.device) -> Tensor:
 
 @cache
 def _words_of(book: CodeBook, device: torch.device) -> Tensor:
-    """Return the words of a code book on the device, int64; copied there once, as `_levels`."""
+    """Return the words of a code book on the device, int64 [vectors, words]; copied there once, as
+    `_levels`."""
     with torch.inference_mode(False):
         return torch.tensor(book.words.tolist(), device=device)
 

@@ -5,8 +5,6 @@ import os
 
 import pytest
 import torch
-from gguf import GGMLQuantizationType
-from gguf.quants import dequantize
 
 from engine.checkpoints import Groups
 from engine.checkpoints.storage import BLOCKS
@@ -14,6 +12,7 @@ from engine.formats import FORMATS, BlockFormat, format_named
 from engine.quantization import grouped
 from engine.quantization import triton as kernels
 from engine.quantization.random_matrix import random_packed
+from tests.engine.formats.made import reference
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 pytest.importorskip("triton", reason="needs Triton")
@@ -33,8 +32,9 @@ def device(request):
 def blocks(name, rows, columns):
     """Return random bytes with finite scales, uint8 [bytes], and their numbers, float32 [rows, columns]."""
     data = random_packed(name, (rows, columns), CPU, torch.float32).parts[0]
-    numbers = dequantize(data.view(rows, -1).numpy(), GGMLQuantizationType[name])
-    return data, torch.from_numpy(numbers)
+    form = FORMATS[name]
+    numbers = reference(form, data.view(-1, form.nbytes).numpy())
+    return data, torch.from_numpy(numbers).view(rows, columns)
 
 
 def at_odd_address(data):

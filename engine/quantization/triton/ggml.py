@@ -17,10 +17,10 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
+from engine.formats import iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
 from engine.formats.code_book import CodeBook
 
-# The code books of IQ4_NL and IQ4_XS, and of MXFP4, as two integers each, made up of eight int8.
+# The code books of IQ4_NL and IQ4_XS, and of MXFP4 and NVFP4, as two integers each, made up of eight int8.
 _LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(iq4_nl.LEVELS, np.int8).view(np.int64))
 _FP4_LOW, _FP4_HIGH = (tl.constexpr(int(half)) for half in np.array(mxfp4.LEVELS, np.int8).view(np.int64))
 
@@ -39,6 +39,11 @@ def half(p):
 @triton.jit
 def level(q):
     return (tl.where(q < 8, _LOW, _HIGH) >> (q & 7) * 8).to(tl.int8).to(tl.float32)
+
+
+@triton.jit
+def fp4(q):
+    return (tl.where(q < 8, _FP4_LOW, _FP4_HIGH) >> (q & 7) * 8).to(tl.int8).to(tl.float32)
 
 
 @triton.jit
@@ -164,8 +169,49 @@ def mxfp4_scale(p, j):
 
 @triton.jit
 def mxfp4_quant(p, j, i):
-    q = byte(p + 1 + i) >> 4 * j & 15
-    return (tl.where(q < 8, _FP4_LOW, _FP4_HIGH) >> (q & 7) * 8).to(tl.int8).to(tl.float32)
+    return fp4(byte(p + 1 + i) >> 4 * j & 15)
+
+
+@triton.jit
+def nvfp4_scale(p, j):
+    small = byte(p + j)
+    number = tl.where(small == 127, 0, (small & 127) << 7).to(tl.uint16)
+    scale = number.to(tl.float16, bitcast=True).to(tl.float32) * 128.0
+    return scale, tl.zeros_like(scale)
+
+
+@triton.jit
+def nvfp4_quant(p, j, i):
+    return fp4(byte(p + 4 + 8 * j + i % 8) >> i // 8 * 4 & 15)
+
+
+@triton.jit
+def q1_0_quant(p, j, i):
+    return (2 * (byte(p + 2 + 4 * j + i // 8) >> i % 8 & 1) - 1).to(tl.float32)
+
+
+@triton.jit
+def tq1_0_scale(p, j):
+    return one_scale(p + 52, j)
+
+
+@triton.jit
+def tq1_0_quant(p, j, i):
+    """See `engine.formats.tq1_0`: runs of 10, 5 and 1 sub-blocks."""
+    first = tl.where(j < 10, j % 2 * 16 + i, tl.where(j < 15, 32 + i, 48 + i % 4))
+    n = tl.where(j < 10, j // 2, tl.where(j < 15, j - 10, i // 4))
+    power = tl.where(n < 2, 1 + 2 * n, tl.where(n < 4, 27 - 18 * (3 - n), 81))
+    return (((byte(p + first) * power & 255) * 3 >> 8) - 1).to(tl.float32)
+
+
+@triton.jit
+def tq2_0_scale(p, j):
+    return one_scale(p + 64, j)
+
+
+@triton.jit
+def tq2_0_quant(p, j, i):
+    return ((byte(p + j // 4 * 32 + i) >> j % 4 * 2 & 3) - 1).to(tl.float32)
 
 
 @triton.jit
@@ -208,6 +254,23 @@ def iq1_s_quant(p, j, i, book):
     index = byte(p + 2 + 4 * j + k) | (high >> 3 * k & 7) << 8
     value = tl.load(book + 8 * index + i % 8).to(tl.int8, bitcast=True).to(tl.int32)
     return (8 * value + 1 - 2 * (high >> 15)).to(tl.float32)
+
+
+@triton.jit
+def iq1_m_scales(p, j):
+    low = byte(p + 49) >> 4 | byte(p + 51) & 0xF0
+    high = byte(p + 53) >> 4 | byte(p + 55) & 0xF0
+    scale = (low | high << 8).to(tl.uint16).to(tl.float16, bitcast=True).to(tl.float32) * 0.125
+    both = byte(p + 48 + j // 4 * 2) | byte(p + 49 + j // 4 * 2) << 8
+    return odd_scale(scale, both >> j % 4 * 3 & 7)
+
+
+@triton.jit
+def iq1_m_quant(p, j, i, book):
+    high = byte(p + 32 + j) >> i // 8 * 4
+    index = byte(p + 2 * j + i // 8) | (high & 7) << 8
+    value = tl.load(book + 8 * index + i % 8).to(tl.int8, bitcast=True).to(tl.int32)
+    return (8 * value + 1 - 2 * (high >> 3 & 1)).to(tl.float32)
 
 
 @triton.jit
@@ -290,6 +353,7 @@ FORMULAS = {
     "Q5_K": BlockFormulas(q4_k_scales, q5_k_quant, 32),
     "Q6_K": BlockFormulas(q6_k_scales, q6_k_quant, 16),
     "IQ1_S": BlockFormulas(iq1_s_scales, iq1_s_quant, 32, iq1_s.BOOK),
+    "IQ1_M": BlockFormulas(iq1_m_scales, iq1_m_quant, 16, iq1_m.BOOK),
     "IQ2_XXS": BlockFormulas(iq2_xxs_scales, iq2_xxs_quant, 32, iq2_xxs.BOOK),
     "IQ2_XS": BlockFormulas(iq2_xs_scales, iq2_xs_quant, 16, iq2_xs.BOOK),
     "IQ2_S": BlockFormulas(iq2_s_scales, iq2_s_quant, 16, iq2_s.BOOK),
@@ -298,6 +362,10 @@ FORMULAS = {
     "IQ4_NL": BlockFormulas(one_scale, iq4_nl_quant, 16),
     "IQ4_XS": BlockFormulas(iq4_xs_scales, iq4_xs_quant, 16),
     "MXFP4": BlockFormulas(mxfp4_scale, mxfp4_quant, 16),
+    "NVFP4": BlockFormulas(nvfp4_scale, nvfp4_quant, 16),
+    "Q1_0": BlockFormulas(one_scale, q1_0_quant, 32),
+    "TQ1_0": BlockFormulas(tq1_0_scale, tq1_0_quant, 16),
+    "TQ2_0": BlockFormulas(tq2_0_scale, tq2_0_quant, 32),
 }
 
 

@@ -145,6 +145,7 @@ def convert(
     tensors: dict[str, NDArray[np.float32] | None] | None = None,
     tensors_per_part: int = 0,
     storage: str = "F32",
+    size: float = 0.02,
 ) -> Path:
     """Write `module` as a GGUF file like llama.cpp's convert_hf_to_gguf.py.
 
@@ -153,7 +154,7 @@ def convert(
     stacked: "gate_up": one tensor for gate and up of all experts of a mixture, and one for down; otherwise
     whether there is one tensor of each kind for all experts, instead of one per expert, as converters wrote
     before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
-    routers; other ones than F32 get random blocks.
+    routers and those of `tensors`; other ones than F32 get random blocks with scales of the usual `size`.
     """
     config = module.config
     architecture = GGUF_NAMES.get(config.model_type, config.model_type)
@@ -163,11 +164,11 @@ def convert(
         writer.kv_data[0].pop(key, None)
         add_entry(writer, key, value)
     for name, array in (dict(_converted(module, architecture, stacked)) | (tensors or {})).items():
-        packed = storage != "F32" and "ffn_gate_inp" not in name
+        packed = storage != "F32" and "ffn_gate_inp" not in name and name not in (tensors or {})
         if array is not None and array.ndim >= 2 and packed:
             form = FORMATS[storage]
             assert isinstance(form, BlockFormat)
-            blocks = random_blocks(form, array.size // form.values)
+            blocks = random_blocks(form, array.size // form.values, size=size)
             kind = gguf.GGMLQuantizationType[storage]
             writer.add_tensor(name, blocks.reshape(*array.shape[:-1], -1), raw_dtype=kind)
         elif array is not None:

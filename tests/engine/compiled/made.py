@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from engine.compiled import steps
-from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
+from engine.compiled.layout import LAYOUTS
 from engine.compiled.matrix import StreamedMatrix, tiled
 from engine.compiled.program import CompiledPass, DecoderShape, address
 from engine.formats import FORMATS
@@ -16,7 +16,7 @@ PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 def unit(layout):
     """The number of columns of which a matrix has a multiple."""
-    return SUPER if LAYOUTS[layout].supers else BLOCK
+    return LAYOUTS[layout].unit
 
 
 def stored(layout, shape, seed=0):

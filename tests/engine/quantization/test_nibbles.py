@@ -34,7 +34,7 @@ def numbers(packed):
         scales = packed.parts[1].view(1, rows, -1)
         return convert_moe_packed_tensors(blocks, scales, dtype=torch.float32)[0].T
     quants = torch.stack([data & 15, data >> 4], 2).view(rows, columns).int()
-    if name == "NVFP4":
+    if name == "NVFP4_APART":
         scales = packed.parts[1].view(torch.float8_e4m3fn).float() / packed.parts[2].view(torch.float32)
         table = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
         return table[quants & 7] * (1 - 2 * (quants >> 3)) * scales.view(rows, -1).repeat_interleave(16, 1)
@@ -87,7 +87,7 @@ def write(folder, name):
         rows = packed.shape[0]
         kinds = DTYPES.get(name.removeprefix("W4").removeprefix("_ZEROS"), torch.float8_e4m3fn)
         made = {"weight_scale": packed.parts[1].view(kinds).view(rows, -1)}
-        if name == "NVFP4":
+        if name == "NVFP4_APART":
             made |= {"weight_packed": packed.parts[0].view(rows, -1)}
             made |= {"weight_global_scale": packed.parts[2].view(torch.float32)}
         else:
@@ -97,7 +97,7 @@ def write(folder, name):
             made |= {"weight_zero_point": packed.parts[2].view(torch.int32).view(-(-rows // 8), -1)}
         tensors |= {key.replace("weight", part): tensor.contiguous() for part, tensor in made.items()}
     save_file(tensors, folder / "model.safetensors")
-    kind = "nvfp4-pack-quantized" if name == "NVFP4" else "pack-quantized"
+    kind = "nvfp4-pack-quantized" if name == "NVFP4_APART" else "pack-quantized"
     groups = {"group_0": {"weights": {"num_bits": 4}, "targets": ["Linear"]}}
     settings = {"quant_method": "compressed-tensors", "format": kind, "config_groups": groups}
     (folder / "config.json").write_text(

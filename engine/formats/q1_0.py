@@ -1,0 +1,34 @@
+"""Q1_0: 128 numbers in 18 bytes, 1.125 bits each.
+
+A block holds: float16 scale; 16 bytes with a bit for each number, the first one lowest.
+number = scale if the bit is set, else -scale: twice the scale times (quant - 1/2). Source: block_q1_0 and
+dequantize_row_q1_0 of ggml (ggml-quants.c).
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.formats.blocks import BlockFormat, BlockParts, Word, bits_of_quad
+from engine.formats.jit import half, kernel, store
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
+    """See `engine.formats.blocks.Split`."""
+    quads = [bits_of_quad(word(2 + 4 * j), at) for j in range(4) for at in range(0, 32, 4)]
+    return BlockParts(quads, word(0))
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(128, np.float32)
+    for block in range(len(data) // 18):
+        p = block * 18
+        d = half(data, p)
+        for i in range(128):
+            bit = data[p + 2 + i // 8] >> i % 8 & 1
+            values[i] = d if bit else -d
+        store(values, out, block * 128)
+
+
+FORMAT = BlockFormat("Q1_0", (0,), unpack, split, bits=1, offset=0.5, group=128, factor=2.0)
