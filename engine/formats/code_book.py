@@ -52,7 +52,7 @@ class CodeBook:
 
     def numbers(self) -> NDArray[np.float32]:
         """Return the values of the vectors, one after another, float32 [vectors * columns]."""
-        return np.array(self.values, np.float32)[self.words.astype("<u4").view(np.uint8)]
+        return np.array(self.values, np.float32)[self.words.flatten().astype("<u4").view(np.uint8)]
 
 
 # The factors of eight numbers for each byte of their signs, one after another.

@@ -221,7 +221,8 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
     if target.packed or not compute.unpacks:
         passing = target.experts if placement.cache else placement.streamed
-        computing_s += passing * target.touched(1 + budget) * compute.moving
+        packing = 1.0 if compute.unpacks else target.packing
+        computing_s += passing * target.touched(1 + budget) * compute.moving * packing
     streaming = moving(candidate, placement, 1 + budget)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
     return replace(predicted, target_s=predicted.target_s * correction.verifying)

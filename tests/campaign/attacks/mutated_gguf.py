@@ -19,6 +19,7 @@ MODELS = (
     *(("llama", "F32"), ("llama_bias", "Q8_0"), ("llama3_rope", "Q4_K"), ("qwen2", "Q6_K")),
     *(("qwen3", "IQ4_XS"), ("gemma2", "Q4_0"), ("gemma3_text", "Q5_K"), ("phi3", "Q2_K")),
     *(("phi3_short", "Q3_K"), ("mixtral", "F32"), ("llama", "IQ2_XXS"), ("qwen2", "IQ3_S")),
+    *(("llama", "IQ1_M"), ("llama_bias", "NVFP4"), ("qwen2", "TQ1_0")),
 )
 
 CHANGES = {

@@ -9,9 +9,10 @@ from engine import catalog
 from engine.checkpoints import open_checkpoint
 from engine.model.rows import Rows
 from engine.planner import checkpoint_outline
-from engine.planner.outline import SECTOR, catalogued
+from engine.planner.outline import PACKING, SECTOR, catalogued
 from engine.torch_model.tensor_cache import head_dim
-from tests.engine.checkpoints.files import real_file
+from tests.engine.checkpoints.files import convert, real_file
+from tests.engine.checkpoints.test_gguf_architectures import tiny
 from tests.engine.models import ours, reference
 
 
@@ -47,6 +48,16 @@ def test_outlines_of_checkpoints_saved_by_transformers(kind: str, tmp_path):
     assert (found.hidden, found.vocabulary) == (config.hidden_size, config.vocab_size)
     assert found.tied == config.tie_word_embeddings
     assert found.states == 0
+
+
+def test_a_file_of_vectors_is_packed_slower(tmp_path):
+    module = tiny("llama", hidden_size=256, intermediate_size=512, num_attention_heads=8, head_dim=32)
+    speeds = {}
+    for name in ("Q4_K", "IQ2_XXS"):
+        file = open_checkpoint(convert(module, tmp_path / f"{name}.gguf", storage=name))
+        speeds[name] = checkpoint_outline(file, name).packing
+    assert speeds["Q4_K"] == 1.0
+    assert 0.9 * PACKING["IQ2_XXS"] < speeds["IQ2_XXS"] < PACKING["IQ2_XXS"], "norms are not packed"
 
 
 def tail_nbytes(tail) -> int:

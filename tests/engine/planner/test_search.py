@@ -11,7 +11,7 @@ from engine.checkpoints.storage import BLOCKS
 from engine.compiled.layout import LAYOUTS, expansion
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, INDEXED_TILE_BITS, catalogued, self_pair
+from engine.planner.outline import COMPILED, INDEXED_TILE_BITS, PACKING, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -263,6 +263,19 @@ def test_the_formats_of_compiled_passes_are_those_of_tiles():
         values, nbytes = BLOCKS[name]
         stored = 8 * nbytes / values
         assert expansion(name) == pytest.approx(INDEXED_TILE_BITS.get(name, stored) / stored - 1)
+
+
+def test_vectors_that_are_looked_up_slow_only_what_is_streamed():
+    assert PACKING.keys() == INDEXED_TILE_BITS.keys()
+    pair = replace(SMALL_COMPILED, draft=None)
+    slow = replace(pair, target=replace(pair.target, packing=100.0))
+    cores = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}), disk=100e9)
+    whole = [plan_for(cores, each, Asked(2048)) for each in (pair, slow)]
+    assert whole[0].predicted_tokens_per_second == whole[1].predicted_tokens_per_second
+    little = cores.with_usable_ram(whole[0].memory.ram // 2)
+    part = [plan_for(little, each, Asked(2048)) for each in (pair, slow)]
+    assert part[1].fit == "with SSD"
+    assert part[1].predicted_tokens_per_second < 0.5 * part[0].predicted_tokens_per_second
 
 
 def test_a_target_that_grows_in_memory_stays_within_it():
