@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.quantization import Packed
 
 ROWS = (1, 16, 64, 256)
+_WITHOUT_REFERENCE = ("Q1_0",)  # formats of which gguf 0.19 knows only the sizes
 
 
 def add(kinds: Commands) -> None:
@@ -148,7 +149,7 @@ def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
     if isinstance(format_, BlockFormat):
         stored = packed.parts[0].view(-1, format_.nbytes)
         ways["torch"] = lambda: blocks.numbers(format_, stored).to(dtype)
-        if stored.device.type == "cpu":
+        if stored.device.type == "cpu" and format_.name not in _WITHOUT_REFERENCE:
             from gguf import GGMLQuantizationType
             from gguf.quants import dequantize
 

@@ -19,7 +19,9 @@ ROTARY = re.compile(
     r"|blk\.\d+\.(attn_rot_embd|rope_freqs|attn\.rotary_emb\.inv_freq)(\.weight)?"
 )
 
-
+# The ends of the names of factors of a whole matrix and its input, which converters write beside NVFP4 of
+# ModelOpt.
+SCALES = (".scale", ".input_scale")
 # The tensors that show how a layer's experts are stacked.
 STACKED = ("gate", "gate_up")
 
@@ -52,6 +54,11 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
             weights |= _weights(tensor, place)
     drafts = range(config["num_hidden_layers"], keys.number("{arch}.block_count"))
     for name in unknown:
+        if name.endswith(SCALES):
+            raise UnsupportedModel(
+                f"{keys.path.name} stores scales of whole matrices ({name}), which are not supported.",
+                "Choose a file in another format, such as Q4_K_M.",
+            )
         if not ROTARY.fullmatch(name) and not any(name.startswith(f"blk.{layer}.") for layer in drafts):
             raise UnsupportedModel(
                 f"{keys.path.name} contains the tensor {name}, which is not part of a "

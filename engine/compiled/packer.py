@@ -142,9 +142,9 @@ class _Blocks:
             words = [I32(int(word)) for word in book.words.flatten()]
             table = ir.Constant(ir.ArrayType(I32, len(words)), words)
             self._books[book] = b.ptrtoint(cgutils.global_constant(b.module, "code_book", table), I64)
-        # A whole vector is loaded at a time, as one number: with eight columns, up to twice as fast as word by
+        # A whole vector is loaded at a time, as one number: with eight columns up to twice as fast as word by
         # word. Gathering instructions were no faster, and are slow on processors with the mitigation of
-        # Downfall; memory in place of a register for the results was half as fast.
+        # Downfall; collecting the vectors in memory was slower.
         count = book.columns // 4
         whole = ir.IntType(32 * count)
         found = ir.Constant(ir.VectorType(whole, LANES), ir.Undefined)

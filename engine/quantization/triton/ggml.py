@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.formats import iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
+from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
 from engine.formats.code_book import CodeBook
 
 # The code books of IQ4_NL and IQ4_XS, and of MXFP4 and NVFP4, as two integers each, made up of eight int8.
@@ -353,7 +353,7 @@ FORMULAS = {
     "Q5_K": BlockFormulas(q4_k_scales, q5_k_quant, 32),
     "Q6_K": BlockFormulas(q6_k_scales, q6_k_quant, 16),
     "IQ1_S": BlockFormulas(iq1_s_scales, iq1_s_quant, 32, iq1_s.BOOK),
-    "IQ1_M": BlockFormulas(iq1_m_scales, iq1_m_quant, 16, iq1_m.BOOK),
+    "IQ1_M": BlockFormulas(iq1_m_scales, iq1_m_quant, 16, iq1_s.BOOK),
     "IQ2_XXS": BlockFormulas(iq2_xxs_scales, iq2_xxs_quant, 32, iq2_xxs.BOOK),
     "IQ2_XS": BlockFormulas(iq2_xs_scales, iq2_xs_quant, 16, iq2_xs.BOOK),
     "IQ2_S": BlockFormulas(iq2_s_scales, iq2_s_quant, 16, iq2_s.BOOK),

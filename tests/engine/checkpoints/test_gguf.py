@@ -309,6 +309,8 @@ def test_an_unknown_tensor_is_refused_and_a_harmless_one_ignored(tmp_path: Path)
     assert len(checkpoint.weights) == 2 + 9 * 2
     with pytest.raises(UnsupportedModel, match="ffn_gate_inp"):
         open_checkpoint(write_gguf(tmp_path / "unknown.gguf", tensors={"blk.0.ffn_gate_inp.weight": extra}))
+    with pytest.raises(UnsupportedModel, match=r"whole matrices \(blk\.0\.attn_q\.scale\)"):
+        open_checkpoint(write_gguf(tmp_path / "scaled.gguf", tensors={"blk.0.attn_q.scale": extra[:1]}))
 
 
 def test_a_folder_with_one_gguf_file_is_that_file(tmp_path: Path) -> None:
