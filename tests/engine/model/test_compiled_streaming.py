@@ -60,7 +60,7 @@ def test_weights_of_16_bits_and_matrices_that_are_cut(dtype, limit, tmp_path):
             assert np.array_equal(all_logits(streamed, text), all_logits(resident, text))
 
 
-@pytest.mark.parametrize("storage", ["IQ2_S", "IQ3_XXS"])
+@pytest.mark.parametrize("storage", ["IQ2_S", "IQ3_XXS", "TQ1_0"])
 def test_weights_that_grow_in_tiles_keep_to_the_limit(storage, tmp_path):
     module = tiny("llama", hidden_size=512, intermediate_size=512, num_attention_heads=16)
     file = open_checkpoint(convert(module, tmp_path / "model.gguf", storage=storage))
