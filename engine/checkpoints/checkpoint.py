@@ -173,8 +173,8 @@ class Checkpoint:
     Attributes: `path`, the file or folder; `format`, "gguf" or "safetensors"; `architecture`, HF's
     model_type; `config`, the arguments for `AutoConfig.for_model(architecture, **config)`; `weights`, by HF
     parameter name (model.layers.0.self_attn.q_proj.weight); `tokenizer`; `generation`; `vision`, whether the
-    files have a vision encoder, too, which is not among the weights; `draft`, the tensors of a layer for
-    drafts that comes with the model, by their names in that layer.
+    files have a vision encoder, too, which is not among the weights; `draft`, the weights of layers for
+    drafts that come with the model, by the names in `engine.checkpoints.drafts`.
 
     `weights` lacks `lm_head.weight` if the head is tied to the embedding. Each matrix of each expert of a
     mixture is a weight of its own, even if the file stores them together:
@@ -189,7 +189,7 @@ class Checkpoint:
     tokenizer: GgufVocabulary | TokenizerFolder
     generation: Generation
     vision: bool = False
-    draft: dict[str, Span] = field(default_factory=dict)
+    draft: dict[str, Weight] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:

@@ -15,7 +15,7 @@ from engine.checkpoints.gguf_architectures import architecture_of, configuration
 from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_parts import first_part, read_parts
-from engine.checkpoints.gguf_weights import find_weights
+from engine.checkpoints.gguf_weights import find_draft, find_weights
 from engine.errors import BadCheckpoint
 
 
@@ -55,6 +55,7 @@ def read(path: Path) -> Checkpoint:
         weights=find_weights(keys, architecture, config),
         tokenizer=vocabulary,
         generation=Generation(_end_ids(keys, len(vocabulary.tokens)), vocabulary.bos_id),
+        draft=find_draft(keys, architecture, config),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from engine.checkpoints import drafts
 from engine.checkpoints.checkpoint import Weight
 from engine.checkpoints.gguf_architectures import Architecture
 from engine.checkpoints.gguf_header import DAMAGED, GgufTensor
@@ -24,6 +25,7 @@ ROTARY = re.compile(
 SCALES = (".scale", ".input_scale")
 # The tensors that show how a layer's experts are stacked.
 STACKED = ("gate", "gate_up")
+LAST_NORM = "nextn.shared_head_norm.weight"  # in the block of a layer for drafts
 
 
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
@@ -32,9 +34,7 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     Raises `BadCheckpoint` if a tensor is missing or has a wrong shape; `UnsupportedModel` if one is unknown.
     """
     tensors = keys.header.tensors
-    stacked = next(
-        (way for way in STACKED if any(name.endswith(f".ffn_{way}_exps.weight") for name in tensors)), None
-    )
+    stacked = _stacked(keys)
     unknown = set(tensors)
     weights: dict[str, Weight] = {}
     places = architecture.places(config) if architecture.places else _places(architecture, config, stacked)
@@ -52,20 +52,50 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
         unknown.remove(name)
         if place.name:
             weights |= _weights(tensor, place)
-    drafts = range(config["num_hidden_layers"], keys.number("{arch}.block_count"))
+    behind = _draft_blocks(keys, config)
     for name in unknown:
         if name.endswith(SCALES):
             raise UnsupportedModel(
                 f"{keys.path.name} stores scales of whole matrices ({name}), which are not supported.",
                 "Choose a file in another format, such as Q4_K_M.",
             )
-        if not ROTARY.fullmatch(name) and not any(name.startswith(f"blk.{layer}.") for layer in drafts):
+        if not ROTARY.fullmatch(name) and not any(name.startswith(f"blk.{layer}.") for layer in behind):
             raise UnsupportedModel(
                 f"{keys.path.name} contains the tensor {name}, which is not part of a "
                 f"{architecture.model_type} model.",
                 "It is probably an unsupported variant of that architecture. Choose another model.",
             )
     return weights
+
+
+def find_draft(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
+    """Return the weights of the layer for drafts behind the model's layers, by the names in
+    `engine.checkpoints.drafts`. Returns {} if there is none, or if there are several, or if it is not as
+    llama.cpp's converter writes it: the model runs without. config: as for `find_weights`."""
+    blocks = _draft_blocks(keys, config)
+    if len(blocks) != 1:
+        return {}
+    weights: dict[str, Weight] = {}
+    for name, place in _draft_places(architecture, config, _stacked(keys)):
+        tensor = keys.header.tensors.get(f"blk.{blocks[0]}.{name}")
+        if tensor is None and name == LAST_NORM:  # then llama.cpp takes the model's
+            tensor = keys.header.tensors.get("output_norm.weight")
+        if tensor is None or tensor.shape != place.shape:
+            return {}
+        weights |= _weights(tensor, place)
+    return weights
+
+
+def _draft_blocks(keys: Keys, config: dict[str, Any]) -> range:
+    """Return the numbers of the blocks behind the model's layers."""
+    return range(config["num_hidden_layers"], keys.number("{arch}.block_count"))
+
+
+def _stacked(keys: Keys) -> str | None:
+    """Return how the experts of a layer are stacked, as `_experts` takes it."""
+    tensors = keys.header.tensors
+    ways = (way for way in STACKED if any(name.endswith(f".ffn_{way}_exps.weight") for name in tensors))
+    return next(ways, None)
 
 
 def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
@@ -118,6 +148,26 @@ def _places(
     yield "output_norm.weight", TensorPlace("model.norm.weight", (hidden,), plus=architecture.norm_plus)
     if not config["tie_word_embeddings"]:
         yield "output.weight", TensorPlace("lm_head.weight", (vocabulary, hidden))
+
+
+def _draft_places(
+    architecture: Architecture, config: dict[str, Any], stacked: str | None
+) -> Iterator[tuple[str, TensorPlace]]:
+    """Yield (GGUF name in its block, place) for every tensor of a layer for drafts, which attends, and is a
+    mixture if the model's last layers are. stacked: as for `_experts`."""
+    hidden, plus = config["hidden_size"], architecture.norm_plus
+    mixture = "num_experts_per_tok" in config
+    behind = _experts(architecture, config, stacked) if mixture else _mlp(architecture, config)
+    of_layer = _norms(architecture, config) | _attention(architecture, config) | behind
+    for name, place in of_layer.items():
+        yield name, replace(place, name=f"{drafts.LAYER}{place.name}")
+    yield "nextn.eh_proj.weight", TensorPlace(f"{drafts.JOIN}.weight", (hidden, 2 * hidden))
+    for name, hf_name in (
+        ("nextn.enorm.weight", drafts.EMBEDDING_NORM),
+        ("nextn.hnorm.weight", drafts.STATE_NORM),
+        (LAST_NORM, drafts.LAST_NORM),
+    ):
+        yield name, TensorPlace(f"{hf_name}.weight", (hidden,), plus=plus)
 
 
 def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from engine.checkpoints import drafts
 from engine.checkpoints.checkpoint import Span
 from engine.checkpoints.limits import COUNT_LIMIT, TENSORS_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -36,7 +37,8 @@ EMBEDDINGS = ("model.embed_tokens.weight", "model.embeddings.weight")
 _BODIES = {"nemotron_h": "backbone."}
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
-_DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
+_DRAFTS = ("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next", "glm4_moe")
+_DRAFT = "mtp."
 _KEYS = re.compile(r"model\.layers\.(\d+)\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.")
 _LAYER = re.compile(r"model\.layers\.(\d{1,6})\.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
@@ -44,7 +46,9 @@ _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
 _OWN_EXPERT = re.compile(r"(model\.layers\.\d+)\.mlp\.(experts\.\d+)\.(\w+_proj)\.(.+)")
 _ROUTER = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.gate\.(.+)")
-_STACKED = re.compile(r"(model\.layers\.\d+\.(?:mlp|block_sparse_moe)\.experts)\.(gate_up_proj|down_proj)")
+_STACKED = re.compile(
+    r"((?:model|mtp)\.layers\.\d+\.(?:mlp|block_sparse_moe)\.experts)\.(gate_up_proj|down_proj)"
+)
 _BIAS = ".gate_up_proj_bias"
 # GraniteMoE's names on the Hub: transformers' names.
 _GRANITE = {
@@ -93,20 +97,30 @@ def has_vision(tensors: Iterable[str]) -> bool:
 def without_draft(
     architecture: str, layers: int, tensors: dict[str, Span]
 ) -> tuple[dict[str, Span], dict[str, Span]]:
-    """Return the tensors of the model, and those of a layer for drafts that comes with it, by their names
-    without the beginning that they share. layers: of the model. GLM's layers for drafts, which are numbered
-    after them, are left out."""
-    if architecture == "glm4_moe":
-        numbers = {name: _LAYER.match(name) for name in tensors}
-        left = {name for name, found in numbers.items() if found and int(found[1]) >= layers}
-        return {name: span for name, span in tensors.items() if name not in left}, {}
-    beginning = _DRAFTS.get(architecture)
-    if beginning is None:
+    """Return the tensors of the model, and those of layers for drafts that come with it, with `mtp.` before
+    the names in `engine.checkpoints.drafts`, and without copies of the embedding and the output head. layers:
+    of the model; GLM's layers for drafts are numbered after them."""
+    if architecture not in _DRAFTS:
         return tensors, {}
-    draft = {
-        name.removeprefix(beginning): span for name, span in tensors.items() if name.startswith(beginning)
-    }
-    return {name: span for name, span in tensors.items() if not name.startswith(beginning)}, draft
+    model: dict[str, Span] = {}
+    draft: dict[str, Span] = {}
+    for name, span in tensors.items():
+        found = _LAYER.match(name) if architecture == "glm4_moe" else None
+        if found and int(found[1]) >= layers:
+            name = _draft_name(int(found[1]) - layers, name[found.end() :])
+        if not name.startswith(_DRAFT):
+            model[name] = span
+        elif not name.removeprefix(_DRAFT).startswith(drafts.SHARED):
+            draft[name] = span
+    return model, draft
+
+
+def _draft_name(layer: int, name: str) -> str:
+    """Return Qwen's name of a tensor in one of GLM's layers for drafts. layer: 0, 1, ..."""
+    owner, _, leaf = name.rpartition(".")
+    if layer == 0 and owner in (*drafts.GLM, *drafts.SHARED):
+        return f"{_DRAFT}{drafts.GLM.get(owner, owner)}.{leaf}"
+    return f"{_DRAFT}layers.{layer}.{name}"
 
 
 def without_shared(config: Mapping[str, Any], tensors: dict[str, Span]) -> dict[str, Span]:

@@ -14,6 +14,7 @@ from typing import Any, TypeGuard
 
 from engine.checkpoints import compressed, fp8, grouped, mxfp4, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
+from engine.checkpoints.drafts import PLAIN
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.storage import BLOCKS
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -65,7 +66,9 @@ def read(path: Path) -> Checkpoint:
     tensors = names.model_tensors(config["model_type"], tensors)
     tensors, draft = names.without_draft(config["model_type"], _layers(config), tensors)
     tensors = names.without_shared(config, tensors)
-    weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
+    quantization = config.pop("quantization_config", None)
+    weights = _weights(folder, quantization, names.expert_tensors(tensors))
+    draft = _draft(folder, quantization, draft)
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
     if (config.get("num_hidden_layers") or 0) > len(tensors):
@@ -235,6 +238,18 @@ def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[
             f"{folder.name} has {packing.method} settings, but none of its weights are quantized.", DAMAGED
         )
     return grouped.weights(tensors, packing)
+
+
+def _draft(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[str, Weight]:
+    """Return the weights of layers for drafts, packed as the model's or not at all. tensors: as
+    `names.without_draft` returns them. Returns {} if the way in which they are stored is not supported, since
+    the model runs without."""
+    packed = any(span.storage not in PLAIN for span in tensors.values())
+    try:
+        found = _weights(folder, quantization if packed else None, names.expert_tensors(tensors))
+    except UnsupportedModel:
+        return {}
+    return {name.removeprefix("mtp."): weight for name, weight in found.items()}
 
 
 def _tensors(path: Path, folder: Path) -> dict[str, Span]:

@@ -1,5 +1,5 @@
 """Files of heads in their published formats: kind, configuration and tensors. Independent of the
-target; does not build modules.
+target; does not build modules. The layer for multi-token prediction is in the target's own files.
 
 Medusa heads (github.com/FasterDecoding/Medusa) have a config.json with medusa_num_heads, and
 medusa_lm_head.safetensors or medusa_lm_head.pt. EAGLE heads (github.com/SafeAILab/EAGLE) have the config.json
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import on_host
 from engine.checkpoints import Checkpoint, Span, read_span
+from engine.checkpoints.drafts import draft_layer
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.safetensors import CODE, read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -44,13 +45,15 @@ class HeadsFile:
     """Heads in a folder; their weights are read when they are needed.
 
     path: the folder; kind: "eagle" stands for EAGLE-1 or -2; config: the contents of config.json, or, for
-    "mtp", the target's configuration; tensors: the weights, by their names in the file.
+    "mtp", the target's configuration; tensors: the weights, by their names in the file; layer: for "mtp", the
+    layer as a checkpoint, instead of tensors.
     """
 
     path: Path
     kind: Kind
     config: dict[str, Any]
     tensors: Mapping[str, Unread]
+    layer: Checkpoint | None = None
 
     @property
     def method(self) -> str:
@@ -88,13 +91,9 @@ def open_heads(path: Path) -> HeadsFile | None:
 
 def built_in_heads(target: Checkpoint) -> HeadsFile | None:
     """Return the layer for multi-token prediction that the target's files contain. Returns None if there is
-    none, or if it is one of several, is a mixture of experts, or is stored in packed numbers."""
-    layers = {name.split(".")[1] for name in target.draft if name.startswith("layers.")}
-    plain = all(span.storage in ("BF16", *_DTYPES) for span in target.draft.values())
-    if layers != {"0"} or not plain or any(".experts." in name for name in target.draft):
-        return None
-    tensors = {name: _in_span(name, span) for name, span in target.draft.items()}
-    return HeadsFile(target.path, "mtp", target.config, tensors)
+    none, or if it is incomplete or one of several."""
+    layer = draft_layer(target)
+    return HeadsFile(target.path, "mtp", target.config, {}, layer) if layer else None
 
 
 def _tensors(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:

@@ -7,12 +7,11 @@ from typing import Any
 import torch
 from accelerate.utils import set_module_tensor_to_device
 from torch import Tensor, nn
-from transformers import PreTrainedModel
 
 from engine.checkpoints import Checkpoint, Weight
 from engine.formats import format_named
-from engine.model.interface import Progress
-from engine.model.reader import READ_TWICE, order_of_use
+from engine.model.interface import Progress, no_progress
+from engine.model.reader import READ_TWICE, order_of_use, read_layers
 from engine.model.weight_names import checked_weights
 from engine.quantization import (
     DiskRows,
@@ -66,7 +65,8 @@ def as_plain(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packe
 
 
 class Builder:
-    """Fills a module built on the meta device with the weights of a checkpoint, one at a time.
+    """Fills a module built on the meta device, which has a transformers configuration, with the weights of a
+    checkpoint, one at a time.
 
     Attributes: `weights`, all weights by name; `tied`, whether the embedding is the output head too;
     `unpacked`, the weights to place as plain numbers, by name; `resident`, the packed matrices
@@ -74,8 +74,8 @@ class Builder:
     none; `link`, over which it does, or None if the processor computes.
     """
 
-    def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint, workspace: Workspace) -> None:
-        self.module = module
+    def __init__(self, module: nn.Module, checkpoint: Checkpoint, workspace: Workspace) -> None:
+        self.module: Any = module
         self.resident: dict[str, StoredMatrix[Packed]] = {}
         self.workspace = workspace
         self.streamer: Streamer | None = None
@@ -87,7 +87,7 @@ class Builder:
         missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
         missing |= {name: tuple(state[name].shape) for name in self._buffers}
         self._experts = self._own_experts(missing, checkpoint.weights)
-        ties: bool = module.config.tie_word_embeddings
+        ties: bool = self.module.config.tie_word_embeddings
         self.weights, self.tied = checked_weights(checkpoint, missing, ties)
         self.unpacked = dict(self.weights)
 
@@ -137,6 +137,18 @@ class Builder:
             numbers = unpacked(weight, parts, workspace)
             set_module_tensor_to_device(self.module, name, workspace.device, numbers, dtype=workspace.dtype)
 
+    def read(self, progress: Progress, layer_progress: Progress = no_progress) -> None:
+        """Read the weights that are resident from the files into their places. progress, layer_progress: as
+        for load_model."""
+        wanted = {name: (weight.format, weight.spans) for name, weight in self.unpacked.items()}
+        wanted |= {name: (stored.matrix.format.name, stored.spans) for name, stored in self.resident.items()}
+        for name, parts in read_layers(wanted, progress, layer_progress):
+            on_device = [torch.from_numpy(part).to(self.workspace.device) for part in parts]
+            if name in self.resident:
+                self.resident[name].matrix.parts = on_device
+            else:
+                self.place(name, on_device)
+
     def finish(self, progress: Progress) -> None:
         """Tie the output head to the embedding if it has no weight of its own, and start streaming.
         progress: called with the bytes read into the RAM tier so far, and with the bytes it will hold."""
@@ -144,7 +156,7 @@ class Builder:
             self.module.lm_head.weight = self.module.get_input_embeddings().weight
         if self.streamer:
             self.streamer.start(progress)
-        self.module.to(self.workspace.device)  # type: ignore[arg-type]  # the rotary frequencies
+        self.module.to(self.workspace.device)  # the rotary frequencies
 
     def close(self) -> None:
         """Close the files and the streamer that `pack` has opened."""

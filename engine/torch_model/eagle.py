@@ -3,8 +3,8 @@ there. They have a KV cache, like a model.
 
 EAGLE-1 and -2 (arXiv 2401.15077, 2406.16858) guess the input of the target's output head, which then computes
 the logits. EAGLE-3 (arXiv 2503.01840) starts from states of a low, a middle and a high layer, and has its own
-output head, often over a part of the vocabulary. The layer for multi-token prediction of Qwen 3.5
-(`engine.torch_model.mtp`) works like EAGLE-1.
+output head, often over a part of the vocabulary. The layer for multi-token prediction that comes with
+some targets (`engine.torch_model.mtp`) works like EAGLE-1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
-from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5TextRotaryEmbedding
 
 from engine.arrays import Array, masked
 from engine.checkpoints.limits import check_sizes
@@ -28,10 +27,11 @@ from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
+from engine.quantization import packed_in
 from engine.torch_model.attention import ATTENTION
 from engine.torch_model.eagle_layers import Eagle, Eagle3
 from engine.torch_model.module_weights import fill
-from engine.torch_model.mtp import MtpLayer, mtp_config
+from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -42,32 +42,30 @@ class TorchEagleHead(EagleHead):
 
     def __init__(self, file: HeadsFile, target: Model, context: int) -> None:
         """Raises BadCheckpoint or VocabularyMismatch if the head does not fit the target."""
-        config = config_of(file)
-        check_fit(file, config.vocab_size, config.hidden_size, target)
         self._target = of = TensorTarget(target)
-        weights = dict(file.tensors)
-        weights.pop("d2t", None), weights.pop("t2d", None)
-        if config.hidden_size == target.width:
-            weights.pop("embed_tokens.weight", None)  # a copy of the target's, used in training
-        with built_from(file), torch.device("meta"):
-            three = file.kind == "eagle3"
-            make = MtpLayer if file.kind == "mtp" else Eagle
-            self._module: Any = Eagle3(config, target.width) if three else make(config)
-        _choose_biases(self._module, weights)
-        fill(self._module, replace(file, tensors=weights), of.dtype, of.device)
+        three = file.kind == "eagle3"
+        config: Any
+        if file.layer:
+            self._module: Any = load_mtp(file.layer, of.dtype, target.device)
+            config = self._module.config
+            self._rotary: Any = self._module.rotary_emb
+            self.parameters = sum(weight.numel for weight in file.layer.weights.values())
+        else:
+            config = config_of(file)
+            check_fit(file, config.vocab_size, config.hidden_size, target)
+            self._module = _filled(file, config, target, of)
+            with built_from(file):
+                self._rotary = LlamaRotaryEmbedding(config).to(target.device)
+            self.parameters = sum(weight.numel() for weight in self._module.parameters())
         self._embed: Any = getattr(self._module, "embed_tokens", None)
         if not three:
             of.keep_head()
         self._ids = target_ids(file, config.vocab_size) if three else None
         self.vocabulary = target.vocabulary
-        with built_from(file):
-            rotary = Qwen3_5TextRotaryEmbedding if file.kind == "mtp" else LlamaRotaryEmbedding
-            self._rotary = rotary(config).to(target.device)
         self.layers = config.num_hidden_layers
         self.hidden_layers = levels(file, target.layers) if three else (target.layers,)
         self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
-        self.parameters = sum(weight.numel() for weight in self._module.parameters())
-        self.nbytes = self.parameters * of.dtype.itemsize + context * row_nbytes(config, of.dtype) + of.nbytes
+        self.nbytes = _nbytes(self._module) + context * row_nbytes(config, of.dtype) + of.nbytes
         self._config = config
         self._kv_heads: int = config.num_key_value_heads
         self._context = context
@@ -109,9 +107,31 @@ class TorchEagleHead(EagleHead):
         return known_tokens(guesses(logits, count), self._ids, self.vocabulary)
 
 
+def _filled(file: HeadsFile, config: Any, target: Model, of: TensorTarget) -> nn.Module:
+    """Return the module of an EAGLE head with its weights."""
+    weights = dict(file.tensors)
+    weights.pop("d2t", None), weights.pop("t2d", None)
+    if config.hidden_size == target.width:
+        weights.pop("embed_tokens.weight", None)  # a copy of the target's, used in training
+    with built_from(file), torch.device("meta"):
+        module = Eagle3(config, target.width) if file.kind == "eagle3" else Eagle(config)
+    _choose_biases(module, weights)
+    fill(module, replace(file, tensors=weights), of.dtype, of.device)
+    return module
+
+
+def _nbytes(module: nn.Module) -> int:
+    """Return the memory that a module's weights take, bytes, as stored ones with what they are unpacked
+    into."""
+    packed = packed_in(module)
+    workspaces = {id(matrix.workspace): matrix.workspace for matrix in packed}
+    unpacked = sum(weight.nbytes for weight in module.parameters())
+    return unpacked + sum(each.nbytes for each in (*packed, *workspaces.values()))
+
+
 def config_of(file: HeadsFile) -> Any:
     with built_from(file):
-        config = mtp_config(file.config) if file.kind == "mtp" else LlamaConfig(**settings_of(file))
+        config = LlamaConfig(**settings_of(file))
         whole = config.to_dict()  # including defaults for missing keys
     check_sizes(whole)
     if config.num_hidden_layers > len(file.tensors):

@@ -18,7 +18,6 @@ from engine.model.configuration import bad_configuration
 from engine.model.description import describe
 from engine.model.fields import refuse_changed_fields, refuse_unknown_fields, understood
 from engine.model.interface import Device, Progress, no_progress
-from engine.model.reader import read_layers
 from engine.model.weight_names import check_layers
 from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
@@ -78,18 +77,9 @@ def load_model(
     try:
         if packed or limits is not None:
             builder.pack(limits)
-        wanted = {name: (weight.format, weight.spans) for name, weight in builder.unpacked.items()}
-        wanted |= {
-            name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
-        }
         if device == "cuda":
             bound()
-        for name, parts in read_layers(wanted, progress, layer_progress):
-            on_device = [torch.from_numpy(part).to(device) for part in parts]
-            if name in builder.resident:
-                builder.resident[name].matrix.parts = on_device
-            else:
-                builder.place(name, on_device)
+        builder.read(progress, layer_progress)
         builder.finish(progress)
         with built_from(checkpoint):
             fix_rope(module, config, context)

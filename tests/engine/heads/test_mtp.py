@@ -1,11 +1,12 @@
-"""The layer for multi-token prediction that comes with Qwen 3.5, read from the target's own files."""
+"""The layer for multi-token prediction that comes with Qwen 3.5 and GLM-4.5, read from the target's own files."""
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5DecoderLayer
+from transformers import AutoConfig
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption
@@ -17,12 +18,195 @@ from engine.protocol import Chat, Load, Message, Options
 from engine.serving.service import EngineService
 from engine.torch_model.heads import load_heads
 from engine.torch_model.loader import load_model
-from engine.torch_model.mtp import MtpLayer, mtp_config
+from engine.torch_model.mtp import MtpLayer
+from tests.engine.checkpoints.files import GGUF_NAMES, convert
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.test_compiled import tiny
 from tests.engine.models import reference
+from tests.engine.quantization import test_folders, test_fp8
 
 TEXT = [8, 5, 12, 12, 15, 23, 44, 3, 9]
+# GLM's names of what is not in the decoder layer: Qwen's.
+JOINS = {
+    "enorm": "pre_fc_norm_embedding",
+    "hnorm": "pre_fc_norm_hidden",
+    "eh_proj": "fc",
+    "shared_head.norm": "norm",
+}
+
+
+def layer_config(config):
+    """A model's configuration with one layer, which attends, and is a mixture if the last one is."""
+    own = {"first_k_dense_replace": 0} if config.model_type == "glm4_moe" else {}
+    settings = {key: value for key, value in config.to_dict().items() if key != "model_type"}
+    settings |= {"num_hidden_layers": 1, "layer_types": ["full_attention"], **own}
+    made = AutoConfig.for_model(config.model_type, **settings)
+    made._attn_implementation = "eager"
+    return made
+
+
+# -- what the layer computes ---------------------------------------------------------------------------------
+
+
+class Drafted:
+    """A tiny model with one layer more, which becomes its layer for drafts, and what joins that to it."""
+
+    def __init__(self, kind):
+        types = ["linear_attention"] * 3 + ["full_attention"] * 2
+        own = {"layer_types": types, "linear_num_value_heads": 2, "linear_value_head_dim": 8}
+        qwen = kind.startswith("qwen")
+        own = own if qwen else {"num_hidden_layers": 3}
+        own |= {"num_hidden_layers": 5} if qwen else {}
+        self.module = reference(kind, tie_word_embeddings=False, **own)
+        self.config = self.module.config
+        self.layers = self.config.num_hidden_layers - 1
+        self.plus = 1 if qwen else 0  # in norms, beside their weights
+        width = self.config.hidden_size
+        self.joins = {name: torch.randn(width) * 0.1 + 1 - self.plus for name in JOINS}
+        self.joins["eh_proj"] = torch.randn(width, 2 * width) * 0.2
+
+    def rename(self, folder):
+        """Give the last layer in a folder the names of the layer for drafts."""
+        tensors = load_file(folder / "model.safetensors")
+        buffers = self.module.state_dict().items()
+        tensors |= {name: part for name, part in buffers if name.endswith("e_score_correction_bias")}
+        joins = {f"model.layers.{self.layers}.{name}.weight": part for name, part in self.joins.items()}
+        copies = {
+            "embed_tokens.weight": "model.embed_tokens.weight",
+            "shared_head.head.weight": "lm_head.weight",
+        }
+        for name, of in copies.items():
+            joins[f"model.layers.{self.layers}.{name}"] = tensors[of].clone()
+        if self.plus:
+            joins = {f"mtp.{JOINS[name]}.weight": part for name, part in self.joins.items()}
+            last = f"model.layers.{self.layers}."
+            tensors = {name.replace(last, "mtp.layers.0."): part for name, part in tensors.items()}
+        save_file(tensors | joins, folder / "model.safetensors")
+        config = json.loads((folder / "config.json").read_text()) | {"num_hidden_layers": self.layers}
+        if self.plus:
+            config["layer_types"] = config["layer_types"][: self.layers]
+        (folder / "config.json").write_text(json.dumps(config))
+        return folder
+
+    def gguf(self, file):
+        """Write the model as llama.cpp's converter does."""
+        prefix = f"blk.{self.layers}.nextn."
+        names = {"shared_head.norm": "shared_head_norm"}
+        tensors = {
+            f"{prefix}{names.get(name, name)}.weight": (part + self.plus * (part.ndim == 1)).numpy()
+            for name, part in self.joins.items()
+        }
+        metadata = {f"{GGUF_NAMES[self.config.model_type]}.nextn_predict_layers": 1}
+        return convert(self.module, file, metadata=metadata, tensors=tensors)
+
+    @torch.inference_mode()
+    def guessed(self):
+        """The states that the layer guesses, written out, and the target's logits of them."""
+        body = self.module.model
+        layers, body.layers = body.layers, body.layers[: self.layers]
+        self.config.num_hidden_layers = self.layers
+        states = body(torch.tensor([TEXT[:-1]])).last_hidden_state
+        embedded = body.embed_tokens(torch.tensor([TEXT[1:]]))
+        both = self.norm("enorm", embedded), self.norm("hnorm", states)
+        rows = len(TEXT) - 1
+        made = layers[-1](
+            torch.cat(both, dim=-1) @ self.joins["eh_proj"].T,
+            position_embeddings=body.rotary_emb(states, torch.arange(rows)[None]),
+            attention_mask=torch.full((rows, rows), float("-inf")).triu(1)[None, None],
+        )
+        guessed = self.norm("shared_head.norm", made)[0]
+        return guessed, self.module.lm_head(guessed)
+
+    def norm(self, name, states):
+        scale = torch.rsqrt(states.pow(2).mean(-1, keepdim=True) + self.config.rms_norm_eps)
+        return states * scale * (self.plus + self.joins[name])
+
+
+def plain(drafted, folder):
+    drafted.module.save_pretrained(folder)
+    return drafted.rename(folder)
+
+
+def fp8(drafted, folder):
+    """Pack matrices, those of experts too, as the checkpoints of mixtures in FP8 have them."""
+    test_fp8.write(folder, drafted.module, "block")
+    tensors = load_file(folder / "model.safetensors")
+    for name, parameter in drafted.module.named_parameters():
+        path, _, kinds = name.rpartition(".")
+        if not path.endswith(".experts"):
+            continue
+        del tensors[name]
+        parts = kinds.removesuffix("_proj").split("_")
+        for expert, stack in enumerate(parameter.data):
+            for part, matrix in zip(parts, stack.chunk(len(parts)), strict=True):
+                scales, spread = test_fp8.scaled(matrix, "block", torch.bfloat16)
+                numbers = (matrix / spread).clamp(-448, 448).to(torch.float8_e4m3fn)
+                owner = f"{path}.{expert}.{part}_proj.weight"
+                tensors |= {owner: numbers, f"{owner}_scale_inv": scales}
+                matrix.copy_(numbers.float() * spread)
+    save_file(tensors, folder / "model.safetensors")
+    return drafted.rename(folder)
+
+
+def gptq(drafted, folder):
+    test_folders.write(folder, drafted.module, "gptq")
+    return drafted.rename(folder)
+
+
+def awq_but_for_the_layer(drafted, folder):
+    """Pack all but the layer for drafts, as `modules_to_not_convert` says."""
+    last = {
+        f"model.layers.{drafted.layers}.{name}": part.clone()
+        for name, part in drafted.module.model.layers[-1].named_parameters()
+    }
+    test_folders.write(folder, drafted.module, "awq")
+    tensors = load_file(folder / "model.safetensors")
+    tensors = {name: part for name, part in tensors.items() if f"layers.{drafted.layers}." not in name}
+    save_file(tensors | last, folder / "model.safetensors")
+    with torch.no_grad():
+        for name, parameter in drafted.module.named_parameters():
+            if name in last:
+                parameter.copy_(last[name])
+    return drafted.rename(folder)
+
+
+def gguf(drafted, folder):
+    return drafted.gguf(folder / "model.gguf")
+
+
+QWEN, MOE, GLM = "qwen3_5_text", "qwen3_5_moe_text", "glm4_moe"
+
+
+@pytest.mark.parametrize(
+    ("kind", "write"),
+    [
+        *((kind, write) for kind in (QWEN, MOE, GLM) for write in (plain, gguf)),
+        *((kind, fp8) for kind in (QWEN, MOE, GLM)),
+        *((QWEN, gptq), (GLM, gptq), (MOE, awq_but_for_the_layer)),
+    ],
+)
+def test_guesses_equal_the_layer_written_out(kind, write, tmp_path):
+    drafted = Drafted(kind)
+    file = open_checkpoint(write(drafted, tmp_path))
+    target = load_model(file, torch.float32, "cpu", no_progress, context=64)
+    heads = built_in_heads(file)
+    head = load_heads(heads, target, 64)
+    hidden = target.forward(
+        Rows.text(TEXT[:-1], 0), target.new_cache(64), hidden_layers=[target.layers]
+    ).hidden
+    found = head.forward(Rows.text(TEXT[1:], 0), head.fuse(hidden), head.new_cache())
+    expected, logits = drafted.guessed()
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+    tokens, log_probs = head.best(found, 3)
+    best = logits.log_softmax(-1).topk(3)
+    assert tokens.tolist() == best.indices.tolist()
+    torch.testing.assert_close(torch.from_numpy(log_probs), best.values, rtol=1e-3, atol=1e-3)
+    stored = sum(weight.nbytes for weight in heads.layer.weights.values())
+    assert head.nbytes > stored
+    assert head.parameters == sum(weight.numel for weight in heads.layer.weights.values())
+
+
+# -- the layer beside its target -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -32,8 +216,7 @@ def folder(tmp_path):
     module = reference("qwen3_5_text", tie_word_embeddings=False)
     module.save_pretrained(folder)
     (folder / "config.json").write_text(json.dumps(module.config.to_dict() | {"mtp_num_hidden_layers": 1}))
-    config = mtp_config(module.config.to_dict())
-    config._attn_implementation = "eager"
+    config = layer_config(module.config)
     torch.manual_seed(1)
     save_layer(folder, MtpLayer(config).state_dict())
     return folder
@@ -44,44 +227,6 @@ def save_layer(folder, weights):
     stored = {name: weight for name, weight in stored.items() if not name.startswith("mtp.")}
     stored |= {f"mtp.{name}": weight.detach().contiguous() for name, weight in weights.items()}
     save_file(stored, folder / "model.safetensors")
-
-
-def norm(states, weight, eps=1e-6):
-    return states * torch.rsqrt(states.pow(2).mean(-1, keepdim=True) + eps) * (1 + weight)
-
-
-@torch.inference_mode()
-def test_guesses_equal_the_layer_written_out(folder):
-    file = open_checkpoint(folder)
-    target = load_model(file, torch.float32, "cpu", no_progress, context=64)
-    head = load_heads(built_in_heads(file), target, 64)
-    hidden = target.forward(
-        Rows.text(TEXT[:-1], 0), target.new_cache(64), hidden_layers=[target.layers]
-    ).hidden
-    found = head.forward(Rows.text(TEXT[1:], 0), head.fuse(hidden), head.new_cache())
-
-    weights = {name: torch.from_numpy(part.read()) for name, part in built_in_heads(file).tensors.items()}
-    module = reference("qwen3_5_text", tie_word_embeddings=False)
-    states = module.model(torch.tensor([TEXT[:-1]])).last_hidden_state
-    embedded = module.model.embed_tokens(torch.tensor([TEXT[1:]]))
-    both = [norm(embedded, weights["pre_fc_norm_embedding.weight"])]
-    both.append(norm(states, weights["pre_fc_norm_hidden.weight"]))
-    layer = Qwen3_5DecoderLayer(module.config, 1)  # which attends
-    layer.load_state_dict(
-        {name.removeprefix("layers.0."): each for name, each in weights.items() if name.startswith("layers")}
-    )
-    rows = len(TEXT) - 1
-    made = layer(
-        torch.cat(both, dim=-1) @ weights["fc.weight"].T,
-        position_embeddings=module.model.rotary_emb(states, torch.arange(rows)[None]),
-        attention_mask=torch.full((rows, rows), float("-inf")).triu(1)[None, None],
-    )
-    expected = norm(made, weights["norm.weight"])[0]
-    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
-    tokens, log_probs = head.best(found, 3)
-    best = module.lm_head(expected).log_softmax(-1).topk(3)
-    assert tokens.tolist() == best.indices.tolist()
-    torch.testing.assert_close(torch.from_numpy(log_probs), best.values, rtol=1e-3, atol=1e-3)
 
 
 def load(engine, folder, **settings):
@@ -100,8 +245,7 @@ def answer(engine, drafter):
 def trained(folder, tokens):
     """Return a layer that has learnt this text of the target's."""
     module = reference("qwen3_5_text", tie_word_embeddings=False).requires_grad_(False)
-    config = mtp_config(module.config.to_dict())
-    config._attn_implementation = "eager"
+    config = layer_config(module.config)
     torch.manual_seed(2)
     layer = MtpLayer(config)
     ids = torch.tensor([tokens])
@@ -166,8 +310,7 @@ def test_it_drafts_for_a_target_of_compiled_passes(tmp_path):
     module = tiny("qwen3_5_text", tie_word_embeddings=False)
     module.save_pretrained(folder)
     (folder / "config.json").write_text(json.dumps(module.config.to_dict() | {"mtp_num_hidden_layers": 1}))
-    config = mtp_config(module.config.to_dict())
-    config._attn_implementation = "eager"
+    config = layer_config(module.config)
     torch.manual_seed(1)
     save_layer(folder, MtpLayer(config).state_dict())
     engine = EngineService()
