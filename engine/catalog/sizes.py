@@ -221,7 +221,7 @@ def files_nbytes(model: CatalogModel, variant: Variant) -> int:
     layer, and the keys and values of layers that use those of earlier ones."""
     unused = variant.own_head and head_nbytes(model, variant) == 0
     head = _table_nbytes(model, variant, "head") if unused else 0
-    mtp = _mtp_nbytes(model, variant) if variant.mtp else 0
+    mtp = mtp_nbytes(model, variant) if variant.mtp else 0
     return weights_nbytes(model, variant) + head + mtp + _unused_keys_nbytes(model, variant)
 
 
@@ -259,7 +259,7 @@ def _recurrent(model: CatalogModel) -> int:
     return sum(not model.attends(layer) for layer in range(model.layers))
 
 
-def _mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
+def mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
     """Return the bytes of an MTP layer: a layer that attends, and what joins a token and a state."""
     attending = next(layer for layer in range(model.layers) if model.attends(layer))
     joining = _matrix_nbytes(model, variant, ("join", model.hidden, 2 * model.hidden), attending)

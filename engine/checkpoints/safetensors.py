@@ -64,11 +64,11 @@ def read(path: Path) -> Checkpoint:
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
     tensors = names.model_tensors(config["model_type"], tensors)
-    tensors, draft = names.without_draft(config["model_type"], _layers(config), tensors)
+    tensors, of_draft = names.without_draft(config["model_type"], _layers(config), tensors)
     tensors = names.without_shared(config, tensors)
     quantization = config.pop("quantization_config", None)
     weights = _weights(folder, quantization, names.expert_tensors(tensors))
-    draft = _draft(folder, quantization, draft)
+    draft = _draft(folder, quantization, of_draft)
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
     if (config.get("num_hidden_layers") or 0) > len(tensors):

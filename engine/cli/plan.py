@@ -40,11 +40,12 @@ def add(commands: Commands) -> None:
     )
     pair.add_argument(
         "--draft",
-        metavar="ID|PATH|self|none",
+        metavar="ID|PATH|mtp|self|none",
         default="auto",
-        help="draft model; self: on the processor, the target itself in fewer bits; none: no draft (default: "
-        "auto, the draft that the catalogue pairs with the target if it is installed, or the fastest of its "
-        "drafts if the target is not installed)",
+        help="draft model; mtp: the layer for drafts that comes with the target, whose memory is counted; "
+        "self: on the processor, the target itself in fewer bits; none: no draft (default: auto, the draft "
+        "that the catalogue pairs with the target if it is installed, or the fastest of its drafts if the "
+        "target is not installed, or else the target's layer for drafts if there is memory for it)",
     )
     pair.add_argument(
         "--context",
@@ -282,6 +283,8 @@ def _recommended(found: Recommendation) -> dict[str, Any]:
 
 
 def _pair(plan: Plan) -> str:
+    if plan.own_layer:
+        return f"{plan.pair.target} with its own layer for drafts, whose speed is not predicted"
     return f"{plan.pair.target} with {plan.pair.draft}" if plan.pair.draft else f"{plan.pair.target} alone"
 
 

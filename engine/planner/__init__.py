@@ -20,10 +20,12 @@ from engine.planner.machines import (
 )
 from engine.planner.observation import Answered, learned, observed
 from engine.planner.outline import (
+    OWN_LAYER,
     SELF,
     Outline,
     PairOutline,
     checkpoint_outline,
+    no_own_layer,
     outline_named,
     pair_named,
     pair_of,
@@ -51,6 +53,7 @@ __all__ = [
     "COMPILED_RAM",
     "CONTEXT",
     "LEAST_CONTEXT",
+    "OWN_LAYER",
     "PATIENCE_S",
     "PROMPT",
     "READING_SPEED",
@@ -81,6 +84,7 @@ __all__ = [
     "iteration_seconds",
     "learned",
     "named_machines",
+    "no_own_layer",
     "observed",
     "outline_named",
     "own_draft",

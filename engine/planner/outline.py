@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
 from engine.checkpoints import Checkpoint, Weight, open_checkpoint
+from engine.checkpoints.drafts import draft_layer, stays_stored
 from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
-from engine.errors import ModelNotFound
+from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.routing import RoutingCounts, kept_counts
 
@@ -31,6 +33,7 @@ COMPILED = (
 )
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
+OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
 
 # The same as in engine.checkpoints and engine.streaming.
@@ -64,6 +67,24 @@ PACKING = {
 
 
 @dataclass(frozen=True, slots=True)
+class OwnLayer:
+    """The layer for drafts that comes with a model.
+
+    Attributes: `stored`, bytes of its weights as stored; `unpacked`, the number of its weights if they are
+    unpacked at loading, else 0; `kv_row`, numbers that it keeps of one token.
+    """
+
+    stored: int
+    unpacked: int
+    kv_row: int
+
+    def nbytes(self, context: int, itemsize: int) -> int:
+        """Return the bytes of memory that it takes with so many tokens. itemsize: bytes of a number in
+        computations."""
+        return (self.unpacked * itemsize or self.stored) + context * self.kv_row * itemsize
+
+
+@dataclass(frozen=True, slots=True)
 class Outline:
     """The sizes of a model's parts.
 
@@ -82,7 +103,8 @@ class Outline:
     token uses; `routing`: counts of earlier answers; None if there are none.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
-    `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size.
+    `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
+    `own_layer`: the layer for drafts that comes with the model, or None.
     """
 
     name: str
@@ -109,6 +131,7 @@ class Outline:
     experts: int = 0
     chosen: float = 1.0
     routing: RoutingCounts | None = None
+    own_layer: OwnLayer | None = None
 
     @property
     def nbytes(self) -> int:
@@ -159,12 +182,15 @@ class Outline:
 class PairOutline:
     """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
     None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
-    bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits."""
+    bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits.
+    `own_layer`: whether the target's own layer for drafts is loaded; "optional": if the target is in memory
+    as a whole beside it."""
 
     target: Outline
     draft: Outline | None
     acceptance: Acceptance
     shared: bool = False
+    own_layer: Literal["none", "optional", "required"] = "none"
 
 
 def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
@@ -207,6 +233,9 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         routing=kept_counts(Path(file)) if model.experts else None,
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
+        own_layer=OwnLayer(sizes.mtp_nbytes(model, variant), 0, 2 * model.kv_heads * model.head_dim)
+        if variant.mtp
+        else None,
     )
 
 
@@ -259,7 +288,16 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         experts=expert_nbytes,
         chosen=chosen,
         routing=kept_counts(checkpoint.path) if expert_nbytes else None,
+        own_layer=_own_layer(checkpoint),
     )
+
+
+def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
+    layer = draft_layer(checkpoint)
+    if layer is None:
+        return None
+    unpacked = 0 if stays_stored(layer) else sum(weight.numel for weight in layer.weights.values())
+    return OwnLayer(layer.nbytes, unpacked, 2 * _kv_width(layer.weights))
 
 
 def _tile_bits(weight: Weight) -> float:
@@ -299,19 +337,35 @@ def pair_named(target: str, draft: str) -> PairOutline:
 
 def pairs_named(target: str, draft: str) -> list[PairOutline]:
     """Return the outlines of the pairs that the names can mean, in the catalogue's order. target, draft: ids
-    or paths. draft may also be "none", "self", or "auto", which is the draft that a chat would use, or each
-    of the catalogue's if the target does not exist locally.
+    or paths. draft may also be "none", "self", "mtp", or "auto", which is the draft that a chat would use, or
+    each of the catalogue's if the target does not exist locally.
 
-    Raises SpecExecError if a model cannot be found or opened.
+    Raises SpecExecError if a model cannot be found or opened; BadOption if the target has no layer for drafts
+    that is asked for.
     """
     outline = outline_named(target)
     if draft == SELF:
         return [self_pair(outline)]
+    if draft == OWN_LAYER and outline.own_layer is None:
+        raise no_own_layer(outline.file)
+    if draft == OWN_LAYER:
+        return [replace(pair_of(outline, None), own_layer="required")]
     name = catalog.draft_for(target) if draft == "auto" else draft
     drafts = [name]
     if name is None and not _is_local(target):
         drafts = _catalogued_drafts(outline) or [None]
-    return [pair_of(outline, None if each in (None, "none") else outline_named(each)) for each in drafts]
+    pairs = [pair_of(outline, None if each in (None, "none") else outline_named(each)) for each in drafts]
+    if draft == "auto" and outline.own_layer and drafts == [None]:
+        return [replace(pair, own_layer="optional") for pair in pairs]
+    return pairs
+
+
+def no_own_layer(file: str) -> BadOption:
+    """Return the error for a target without a layer for drafts. file: the name of its file or folder."""
+    return BadOption(
+        f"{file} has no layer for drafts of its own that could be used.",
+        "Choose another draft, or none (--draft none).",
+    )
 
 
 def pair_of(target: Outline, draft: Outline | None) -> PairOutline:

@@ -87,6 +87,9 @@ class Candidate:
         taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
+        if target.own_layer and self.pair.own_layer == "required":
+            itemsize = compute.itemsize if compute.unpacks else 4
+            taken += target.own_layer.nbytes(self.asked.context, itemsize)
         if self.device == "cpu" and self.machine.compiled:
             taken += draft.tiling if draft and not self.draft_unpacked else 0
         return taken
@@ -149,6 +152,11 @@ def plan_for(
 ) -> Plan:
     """Return the fastest plan; if the pair does not fit, a plan that says what is missing. corrections: a
     function that returns, for a device, what past answers of this pair have taught."""
+    if pair.own_layer == "optional":
+        plan = plan_for(machine, replace(pair, own_layer="required"), asked, corrections)
+        if plan.runs and plan.vram_limit_nbytes is None and plan.ram_limit_nbytes is None:
+            return plan
+        pair = replace(pair, own_layer="none")
     best: Plan | None = None
     for candidate in candidates(machine, pair, asked):
         placement = candidate.placement()
@@ -271,6 +279,7 @@ def _plan(
         ram_limit_nbytes=ram_limit_nbytes if on_card else limit,
         target_unpacked=candidate.target_unpacked,
         draft_unpacked=candidate.draft_unpacked,
+        own_layer=pair.own_layer == "required",
         budget=candidate.budget,
         predicted_tokens_per_second=speed,
         predicted_tokens_per_pass=predicted.tokens,

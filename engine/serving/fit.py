@@ -80,13 +80,14 @@ def fit(
     context: int,
     card_itemsize: int | None = None,
     drafts_for_itself: bool = False,
+    own_layer: Literal["none", "optional", "required"] = "none",
 ) -> Fitted:
     """Plan a load for this machine.
 
     device: compute device; None: the faster one. itemsize: bytes per number in computations; None: as the
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
     context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
-    drafts_for_itself: whether the draft is the target in fewer bits.
+    drafts_for_itself: whether the draft is the target in fewer bits. own_layer: as in `PairOutline`.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
@@ -94,6 +95,7 @@ def fit(
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
     pair = planner.self_pair(outline) if drafts_for_itself else planner.pair_of(outline, drafting)
+    pair = replace(pair, own_layer=own_layer)
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}
@@ -127,7 +129,10 @@ def fit(
                 "Close other programs, or load a smaller model.",
             )
         plan = replace(
-            plan, vram_limit_nbytes=asked.vram_limit_nbytes, ram_limit_nbytes=asked.ram_limit_nbytes
+            plan,
+            vram_limit_nbytes=asked.vram_limit_nbytes,
+            ram_limit_nbytes=asked.ram_limit_nbytes,
+            own_layer=own_layer == "required",
         )
     return Fitted(here, pair, asked, plan)
 

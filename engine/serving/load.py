@@ -9,6 +9,7 @@ from typing import Literal
 
 from engine import catalog, planner, protocol
 from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.checkpoints.drafts import stays_stored
 from engine.drafting import check_drafter
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
 from engine.heads import (
@@ -115,10 +116,7 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     target = open_checkpoint(catalog.resolve(target_name))
     own = built_in_heads(target)
     if draft_name == BUILT_IN and own is None:
-        raise BadOption(
-            f"{target.path.name} has no layer for drafts of its own that could be used.",
-            "Choose another draft, or none (--draft none).",
-        )
+        raise planner.no_own_layer(target.path.name)
     if own and (draft_name == BUILT_IN or (draft_name is None and request.draft == "auto")):
         return PairFiles(target_name, target, BUILT_IN, heads=own)
     if not draft_name or draft_name == "none":
@@ -200,7 +198,10 @@ def plan(pair: CheckedPair) -> Fitted:
         names = [file.architecture for file in pair.files.checkpoints]
         card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
     files, own = pair.files, pair.files.drafts_for_itself
-    return fit(request, files.target, files.draft, chosen, itemsize, pair.context, card_itemsize, own)
+    layer: Literal["none", "optional", "required"] = "none"
+    if files.heads and files.heads.layer:
+        layer = "optional" if request.draft == "auto" else "required"
+    return fit(request, files.target, files.draft, chosen, itemsize, pair.context, card_itemsize, own, layer)
 
 
 def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
@@ -256,10 +257,8 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     target_model = load("target", pair.files.target)
     try:
         wanted = pair.files.heads
-        if wanted and wanted.kind == BUILT_IN and pair.request.draft == "auto" and weight_limits(plan):
-            # Plans do not reckon with heads, and this one is large, with a copy of the output head beside it.
-            # So it does not load by itself where memory is too small for the target already.
-            wanted = None
+        if wanted and wanted.layer and not plan.own_layer:
+            wanted = None  # by itself, it loads only beside a target that is in memory as a whole
         heads = _heads(wanted, target_model, plan.context) if wanted else None
         target = Sequence(target_model, plan.context)
         draft = Sequence(draft_model, plan.context) if draft_model else None
@@ -410,12 +409,12 @@ def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:
 
 def heads_info(file: HeadsFile, heads: Heads, vocabulary: int) -> protocol.ModelInfo:
     return protocol.ModelInfo(
-        name=file.path.name,
+        name="MTP layer" if file.layer else file.path.name,
         path=str(file.path),
         architecture=file.kind,
         parameters=heads.parameters,
         nbytes=heads.nbytes,
-        packed=False,
+        packed=file.layer is not None and stays_stored(file.layer),
         layers=heads.layers,
         vocabulary=vocabulary,
     )

@@ -74,8 +74,8 @@ class Builder:
     none; `link`, over which it does, or None if the processor computes.
     """
 
-    def __init__(self, module: nn.Module, checkpoint: Checkpoint, workspace: Workspace) -> None:
-        self.module: Any = module
+    def __init__(self, module: Any, checkpoint: Checkpoint, workspace: Workspace) -> None:
+        self.module = module
         self.resident: dict[str, StoredMatrix[Packed]] = {}
         self.workspace = workspace
         self.streamer: Streamer | None = None
@@ -87,7 +87,7 @@ class Builder:
         missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
         missing |= {name: tuple(state[name].shape) for name in self._buffers}
         self._experts = self._own_experts(missing, checkpoint.weights)
-        ties: bool = self.module.config.tie_word_embeddings
+        ties: bool = module.config.tie_word_embeddings
         self.weights, self.tied = checked_weights(checkpoint, missing, ties)
         self.unpacked = dict(self.weights)
 

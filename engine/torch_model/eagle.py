@@ -125,8 +125,9 @@ def _nbytes(module: nn.Module) -> int:
     into."""
     packed = packed_in(module)
     workspaces = {id(matrix.workspace): matrix.workspace for matrix in packed}
+    stored = sum(matrix.nbytes for matrix in packed)
     unpacked = sum(weight.nbytes for weight in module.parameters())
-    return unpacked + sum(each.nbytes for each in (*packed, *workspaces.values()))
+    return stored + unpacked + sum(workspace.nbytes for workspace in workspaces.values())
 
 
 def config_of(file: HeadsFile) -> Any:

@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.checkpoints import Checkpoint
-from engine.checkpoints.drafts import EMBEDDING_NORM, JOIN, STATE_NORM, stays_stored
+from engine.checkpoints.drafts import stays_stored
 from engine.model.interface import no_progress
 from engine.quantization import Workspace, prepare_kernel
 from engine.torch_model.attention import ATTENTION
@@ -43,9 +43,9 @@ class MtpLayer(nn.Module):
         make_norm = type(model.norm)
         self.config = config
         self.rotary_emb = model.rotary_emb
-        self.add_module(EMBEDDING_NORM, make_norm(width, eps))
-        self.add_module(STATE_NORM, make_norm(width, eps))
-        self.add_module(JOIN, nn.Linear(2 * width, width, bias=False))
+        self.pre_fc_norm_embedding: nn.Module = make_norm(width, eps)
+        self.pre_fc_norm_hidden: nn.Module = make_norm(width, eps)
+        self.fc = nn.Linear(2 * width, width, bias=False)
         self.layers = model.layers
         self.norm = model.norm
 

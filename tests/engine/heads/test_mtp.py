@@ -1,8 +1,7 @@
-"""The layer for multi-token prediction that comes with Qwen 3.5 and GLM-4.5, read from the target's own files."""
+"""The layer for multi-token prediction that comes with Qwen 3.5 and GLM-4.5, from the target's files."""
 
 import json
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -14,8 +13,11 @@ from engine.heads import built_in_heads
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
+from engine.model.sequence import Sequence
 from engine.protocol import Chat, Load, Message, Options
+from engine.serving.pair import LoadedPair
 from engine.serving.service import EngineService
+from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from engine.torch_model.loader import load_model
 from engine.torch_model.mtp import MtpLayer
@@ -24,6 +26,7 @@ from tests.engine.heads.test_service import write_target
 from tests.engine.model.test_compiled import tiny
 from tests.engine.models import reference
 from tests.engine.quantization import test_folders, test_fp8
+from tests.engine.test_every_drafter import Letters
 
 TEXT = [8, 5, 12, 12, 15, 23, 44, 3, 9]
 # GLM's names of what is not in the decoder layer: Qwen's.
@@ -206,6 +209,38 @@ def test_guesses_equal_the_layer_written_out(kind, write, tmp_path):
     assert head.parameters == sum(weight.numel for weight in heads.layer.weights.values())
 
 
+@pytest.mark.parametrize(("kind", "write"), [(MOE, fp8), (MOE, gguf), (GLM, gguf)])
+def test_trees_grown_with_it_give_the_text_of_plain_decoding(kind, write, tmp_path):
+    file = open_checkpoint(write(Drafted(kind), tmp_path))
+    target = load_model(file, torch.float32, "cpu", no_progress, context=64, packed=True)
+    heads = load_heads(built_in_heads(file), target, 64)
+    session = Session(LoadedPair(Sequence(target, 64), None, Letters(), heads))
+    texts = {}
+    for drafter in ("none", "eagle", "merged"):
+        options = Options(drafter=drafter, seed=3, temperature=1.0, max_new_tokens=24, budget=8)
+        texts[drafter] = session.answer(
+            [Message("user", "Hello")], options, lambda event: None, lambda: False
+        ).token_ids
+    assert texts["eagle"] == texts["merged"] == texts["none"]
+
+
+def test_a_layer_that_is_stored_in_an_unsupported_way_is_left_out(tmp_path):
+    folder = plain(Drafted(QWEN), tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    name = "mtp.layers.0.mlp.up_proj.weight"
+    tensors[name] = tensors[name].to(torch.float8_e4m3fn)[None].clone()  # in three dimensions, with a scale
+    tensors[f"{name}_scale_inv"] = torch.ones(1)
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    settings = {"quant_method": "fp8", "weight_block_size": [128, 128]}
+    (folder / "config.json").write_text(json.dumps(config | {"quantization_config": settings}))
+    last = "model.layers.0.mlp.up_proj.weight"
+    tensors[last] = tensors[last].to(torch.float8_e4m3fn)
+    tensors[f"{last}_scale_inv"] = torch.ones(1, 1)
+    save_file(tensors, folder / "model.safetensors")
+    assert built_in_heads(open_checkpoint(folder)) is None
+
+
 # -- the layer beside its target -----------------------------------------------------------------------------
 
 
@@ -305,18 +340,22 @@ def test_a_target_without_such_a_layer_says_so(folder):
         load(EngineService(), folder, draft="mtp")
 
 
-def test_it_drafts_for_a_target_of_compiled_passes(tmp_path):
+@pytest.mark.parametrize("kind", [QWEN, MOE])
+def test_it_drafts_for_a_target_of_compiled_passes(kind, tmp_path):
     folder = write_target(tmp_path / "target")
-    module = tiny("qwen3_5_text", tie_word_embeddings=False)
+    module = tiny(kind, tie_word_embeddings=False)
     module.save_pretrained(folder)
     (folder / "config.json").write_text(json.dumps(module.config.to_dict() | {"mtp_num_hidden_layers": 1}))
-    config = layer_config(module.config)
     torch.manual_seed(1)
-    save_layer(folder, MtpLayer(config).state_dict())
+    save_layer(folder, MtpLayer(layer_config(module.config)).state_dict())
     engine = EngineService()
-    engine.load(Load(id=1, target=str(folder), device="cpu", context=96), lambda event: None, lambda: False)
+    request = Load(id=1, target=str(folder), device="cpu", context=96)
+    loaded = engine.load(request, lambda event: None, lambda: False)
     assert isinstance(engine.session.pair.target.model, CompiledModel)
     assert engine.session.pair.heads.method == "eagle"
+    assert (loaded.draft.name, loaded.draft.packed) == ("MTP layer", kind == MOE)
+    in_memory = {part.what: part.nbytes for part in loaded.memory.parts}
+    assert in_memory["heads"] == loaded.draft.nbytes > 0
     plain = answer(engine, "none").token_ids
     assert answer(engine, "eagle").token_ids == plain
     assert answer(engine, "merged").token_ids == plain

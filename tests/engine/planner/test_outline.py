@@ -4,15 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from engine import catalog
 from engine.checkpoints import open_checkpoint
+from engine.checkpoints.drafts import draft_layer
 from engine.model.rows import Rows
 from engine.planner import checkpoint_outline
 from engine.planner.outline import PACKING, SECTOR, catalogued
+from engine.quantization import packed_in
+from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import head_dim
 from tests.engine.checkpoints.files import convert, real_file
 from tests.engine.checkpoints.test_gguf_architectures import tiny
+from tests.engine.heads.test_mtp import Drafted, fp8, plain
 from tests.engine.models import ours, reference
 
 
@@ -91,3 +96,16 @@ def test_a_catalogue_mixture_uses_two_experts_of_eight():
     assert found.active == pytest.approx(12.6 / 46.4, abs=0.01)
     assert found.uncut > 0, "AWQ's matrices are moved whole"
     assert catalogued("mixtral-8x7b-q4_k_m").uncut == 0
+
+
+@pytest.mark.parametrize("write", [plain, fp8])
+def test_the_layer_for_drafts_counts_as_it_will_be_in_memory(write, tmp_path):
+    file = open_checkpoint(write(Drafted("qwen3_5_text"), tmp_path))
+    found = checkpoint_outline(file, "tiny")
+    layer = load_mtp(draft_layer(file), torch.bfloat16, "cpu")
+    heads, width = file.config["num_key_value_heads"], file.config["head_dim"]
+    weights = sum(parameter.nbytes for parameter in layer.parameters())
+    weights += sum(matrix.nbytes for matrix in packed_in(layer))
+    counted = found.own_layer.nbytes(context=10, itemsize=2)
+    assert counted == pytest.approx(weights + 10 * 2 * heads * width * 2, rel=0.05)
+    assert len(found.layers) == file.config["num_hidden_layers"]

@@ -11,7 +11,7 @@ from engine.checkpoints.storage import BLOCKS
 from engine.compiled.layout import LAYOUTS, expansion
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, INDEXED_TILE_BITS, PACKING, catalogued, self_pair
+from engine.planner.outline import COMPILED, INDEXED_TILE_BITS, PACKING, OwnLayer, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -331,3 +331,18 @@ def test_what_a_target_lends_to_its_own_draft_is_counted_once():
     assert plan_for(DESKTOP, SELF, Asked(2048)).device == "cpu", "a card does not run it"
     substitutes = SELF.draft.nbytes / SELF.target.nbytes * shared.memory.ssd
     assert shared.memory.ram >= substitutes + shared.layers.ram * (90 << 20)
+
+
+def test_an_own_layer_for_drafts_counts_and_gives_way_where_the_target_fills_the_memory():
+    layer = OwnLayer(stored=300 << 20, unpacked=0, kv_row=1024)
+    pair = PairOutline(replace(SMALL.target, own_layer=layer), None, SMALL.acceptance)
+    asked = Asked(4096, budget=15, unpacked=False)
+    alone = plan_for(LAPTOP, pair, asked)
+    beside = plan_for(LAPTOP, replace(pair, own_layer="optional"), asked)
+    assert (alone.own_layer, beside.own_layer) == (False, True)
+    assert beside.memory.ram - alone.memory.ram == layer.nbytes(4096, LAPTOP.cpu.itemsize)
+    tight = LAPTOP.with_usable_ram(alone.memory.ram)
+    assert plan_for(tight, replace(pair, own_layer="optional"), asked) == plan_for(tight, pair, asked)
+    asked_for = plan_for(tight, replace(pair, own_layer="required"), asked)
+    assert asked_for.own_layer
+    assert asked_for != plan_for(tight, pair, asked)
