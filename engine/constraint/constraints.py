@@ -8,10 +8,10 @@ import numpy as np
 from engine.constraint.check import check
 from engine.constraint.grammar import Grammars, bad
 from engine.constraint.masks import Bits, Free, Masks, PathState, packed
-from engine.constraint.thought import Before, Inside, ThoughtRules
+from engine.constraint.thought import Before, Headed, Inside, ThoughtRules
 from engine.errors import BadOption
 from engine.protocol import Constraint
-from engine.protocol.thoughts import FORCED_HEADERS, THOUGHT_MARKS
+from engine.protocol.thoughts import ANSWER_HEADERS, CHANNEL, FORCED_HEADERS, START, THOUGHT_MARKS
 from engine.tokenizer import Tokenizer
 
 _TAIL = 16  # tokens at the end of a prompt that may hold an opening mark
@@ -48,18 +48,26 @@ class Constraints:
                 raise bad(constraint, "the model names no token that ends an answer")
             check(constraint)
             answer = self._grammars(shown).start(constraint)
+        answers = dict.fromkeys(_MARKS, answer)
         rules = ThoughtRules(
             self._tokens,
             _MARKS,
             self._closings if constraint else self._closings_with_headers,
             self._openers,
+            self._spelled,
+            self._tokenizer.encode,
             self._no_ends,
-            answer,
+            answers,
             constraint is not None,
             thinking_budget,
         )
         before = b"".join(self._tokens[token] for token in prompt[-_TAIL:]).rstrip()
         opened = next((opening for opening in _MARKS if before.endswith(opening)), None)
+        if constraint and not self._names_channels(constraint, answer):
+            for opening, header in FORCED_HEADERS.items():
+                answers[opening.encode()] = Headed(rules, header.encode(), answer)
+            if before.endswith(START.encode()) and (not begun or begun.lstrip().startswith(CHANNEL)):
+                answer = Headed(rules, ANSWER_HEADERS[1].encode(), answer)
         state: PathState | None = Inside(rules, opened) if opened else Before(rules, answer)
         for token in self._tokenizer.encode_plain(begun) if begun else ():
             state = state and state.after(token)
@@ -69,6 +77,11 @@ class Constraints:
                 "Ask for the whole answer again, or leave out the constraint.",
             )
         return Masks(state)
+
+    def _names_channels(self, constraint: Constraint, answer: PathState) -> bool:
+        """Return whether the constraint is a grammar of whole messages, with their headers, as those of calls
+        are."""
+        return constraint.kind == "grammar" and answer.after(self._tokenizer.encode(CHANNEL)[0]) is not None
 
     @cached_property
     def _tokens(self) -> list[bytes]:
@@ -93,6 +106,13 @@ class Constraints:
     @cached_property
     def _openers(self) -> Bits:
         return packed(token for token, text in enumerate(self._tokens) if text in _MARKS)
+
+    @cached_property
+    def _spelled(self) -> list[bytes]:
+        """The opening marks of several tokens that begin with a special one."""
+        firsts = [self._tokens[token] for token in self._tokenizer.special_ids if token < len(self._tokens)]
+        begins = tuple(filter(None, firsts))
+        return [opening for opening in _MARKS if opening.startswith(begins) and opening not in begins]
 
     @cached_property
     def _closings(self) -> dict[bytes, list[int]]:

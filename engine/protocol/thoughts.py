@@ -18,8 +18,10 @@ THOUGHT_MARKS = {
     "<|channel>thought": "<channel|>",  # Gemma 4, in the chat template that Google publishes with it
 }
 # gpt-oss answers in messages with headers (openai/harmony, docs/format.md); this one begins the answer.
-_CHANNEL = "<|channel|>final<|message|>"
-ANSWER_HEADERS = (f"<|start|>assistant{_CHANNEL}", _CHANNEL)
+# Its prompts end with the start of one.
+START, CHANNEL = "<|start|>assistant", "<|channel|>"
+_FINAL = f"{CHANNEL}final<|message|>"
+ANSWER_HEADERS = (f"{START}{_FINAL}", _FINAL)
 # What follows a closing mark that is forced, by the opening mark.
 FORCED_HEADERS = {"<|channel|>analysis<|message|>": ANSWER_HEADERS[0]}
 MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())

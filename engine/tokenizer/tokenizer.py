@@ -32,6 +32,9 @@ WELL_KNOWN_ENDS = (
     "<|end|>",
     "</s>",
 )
+# An answer in channels (gpt-oss) is a sequence of messages. The end of one is no end of the answer, whatever
+# the files say; llama.cpp's vocabulary makes the same exception.
+CHANNEL_ENDS, MESSAGE_END = ("<|return|>", "<|call|>"), "<|end|>"
 BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 
 
@@ -83,7 +86,11 @@ class Tokenizer:
             raise BadCheckpoint(f"The tokenizer has {self.vocabulary_size:,} token ids.", DAMAGED)
         self._byte_tokens = frozenset(i for token, i in vocabulary.items() if BYTE_TOKEN.fullmatch(token))
         known = {self.special_names[end] for end in WELL_KNOWN_ENDS if end in self.special_names}
-        self.eos_ids = frozenset(i for i in {*eos_ids, *parts.eos_ids, *known} if i < self.vocabulary_size)
+        ends = {*eos_ids, *parts.eos_ids, *known}
+        if self.special_names.keys() >= {*CHANNEL_ENDS, MESSAGE_END}:
+            ends |= {self.special_names[end] for end in CHANNEL_ENDS}
+            ends.remove(self.special_names[MESSAGE_END])
+        self.eos_ids = frozenset(i for i in ends if i < self.vocabulary_size)
         self._letter = self.encode("a")[-1:]
         self.decode(self._letter)  # a tokenizer that cannot decode even this is refused
         self.token_text = lru_cache(maxsize=65536)(self._token_text)

@@ -4,10 +4,14 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from tokenizers import Regex, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer as BackendTokenizer
 
 from engine.constraint.constraints import Constraints
 from engine.errors import BadOption, DeadEnd
 from engine.protocol import Constraint
+from engine.tokenizer import Tokenizer
+from engine.tokenizer.parts import TokenizerParts
 
 TEXTS = [b"<end>", b"<think>", b"</think>", b"<", b"a", b"b", b"\n", b"{", b"}", b"/", b"think", b">"]
 ENDED, OPEN, CLOSE, LESS, A, B, LINE, BRACE, UNBRACE, SLASH, THINK, MORE = range(len(TEXTS))
@@ -109,3 +113,78 @@ def test_an_answer_is_continued_where_it_stopped():
 def test_a_beginning_that_does_not_fit_is_refused():
     with pytest.raises(BadOption, match="beginning of the answer"):
         masks(BRACES, begun="ab")
+
+
+# -- answers in channels -------------------------------------------------------------------------------------
+
+# The ends of a rendered conversation as in the template that comes with gpt-oss.
+TEMPLATE = (
+    "{% for message in messages %}<|start|>{{ message.role }}<|message|>{{ message.content }}<|end|>"
+    "{% endfor %}{% if add_generation_prompt %}<|start|>assistant{% endif %}"
+)
+SPECIAL = ("<|return|>", "<|call|>", "<|start|>", "<|channel|>", "<|message|>", "<|end|>")
+WORDS = ("analysis", "final", "commentary", "assistant", "user", *'abcdefghijklmnopqrstuvwxyz{}":. =<|>')
+
+
+@pytest.fixture(scope="module")
+def channels():
+    """A tokenizer with the special tokens of gpt-oss, and words of several letters."""
+    vocabulary = {word: index for index, word in enumerate(WORDS)}
+    backend = BackendTokenizer(models.WordLevel(vocabulary, unk_token="a"))
+    pattern = Regex("analysis|final|commentary|assistant|user|.")
+    backend.pre_tokenizer = pre_tokenizers.Split(pattern, "isolated")
+    backend.decoder = decoders.Fuse()
+    backend.add_special_tokens(list(SPECIAL))
+    end = backend.token_to_id("<|return|>")
+    return Tokenizer(TokenizerParts(backend, TEMPLATE, None, False, frozenset({end}), {}))
+
+
+def names_after(tokenizer, constraint, written, budget=None, begun=""):
+    """The names of the tokens that may follow in an answer of which so much is written."""
+    prompt = tokenizer.encode_chat([{"role": "user", "content": "a"}])
+    found = Constraints(tokenizer, tokenizer.vocabulary_size).masks(constraint, budget, prompt, begun)
+    flags = found.allowed(tokenizer.encode(written), tokenizer.vocabulary_size)
+    assert flags is not None
+    return {tokenizer.token_text(token) for token in np.flatnonzero(flags)}
+
+
+SCHEMA = Constraint(kind="json_schema", text='{"type": "object", "properties": {"a": {"type": "boolean"}}}')
+THOUGHT = "<|channel|>analysis<|message|>a b<|end|>"
+
+
+def test_a_schema_constrains_the_final_channel_only(channels):
+    def after(written, **how):
+        return names_after(channels, SCHEMA, written, **how)
+
+    assert after("") == {"<|channel|>"}
+    assert after("<|channel|>") == {"analysis", "final"}
+    assert after("<|channel|>final") == after("<|channel|>analysis") == {"<|message|>"}
+    assert after("<|channel|>final<|message|>") == {"{"}
+    assert after("<|channel|>analysis<|message|>a") >= {"b", "<|end|>", "{"}
+    assert "<|return|>" not in after("<|channel|>analysis<|message|>a")
+    for count, name in enumerate(("<|start|>", "assistant", "<|channel|>", "final", "<|message|>")):
+        header = "<|start|>assistant<|channel|>final<|message|>"
+        written = channels.decode_all(channels.encode(header)[:count])
+        assert after(THOUGHT + written) == {name}
+    assert after(f"{THOUGHT}{header}{{}}") == {"<|return|>", "<|call|>"}
+    assert after("<|channel|>analysis<|message|>a b", budget=3) == {"<|end|>"}
+
+
+def test_the_end_of_a_message_in_channels_is_no_end_of_the_answer(channels):
+    assert {channels.token_text(token) for token in channels.eos_ids} == {"<|return|>", "<|call|>"}
+
+
+def test_an_answer_in_channels_is_continued_where_it_stopped(channels):
+    assert names_after(channels, SCHEMA, "", begun="{") >= {'"', "}"}
+    assert names_after(channels, SCHEMA, "", begun="<|channel|>final<|message|>{") >= {'"', "}"}
+
+
+def test_a_grammar_that_names_channels_is_left_as_it_is(channels):
+    text = 'start: "<|channel|>commentary<|message|>" /[a-z]+/'
+    grammar = Constraint(kind="grammar", text=text)
+    prompt = channels.encode_chat([{"role": "user", "content": "a"}])
+    made = Constraints(channels, channels.vocabulary_size)
+    found = made.masks(grammar, None, prompt, "", frozenset(SPECIAL))
+    flags = found.allowed(channels.encode("<|channel|>"), channels.vocabulary_size)
+    assert channels.encode("commentary")[0] in np.flatnonzero(flags)
+    assert channels.encode("final")[0] not in np.flatnonzero(flags)
