@@ -4,7 +4,7 @@ a checkpoint of its own.
 Its weights are called as Qwen 3.5 calls them, without the `mtp.` in front: what joins the embedding of a
 token with the state before it, a decoder layer, and a norm. GLM-4.5 numbers the layer after those of the
 model, and GGUF files do so for both; sources are vLLM's qwen3_5_mtp.py and glm4_moe_mtp.py, and
-llama.cpp's conversion/qwen.py and conversion/glm.py.
+llama.cpp's conversion/qwen.py and src/models/glm4-moe.cpp.
 """
 
 from dataclasses import replace

@@ -24,10 +24,11 @@ from engine.torch_model.mtp import MtpLayer
 from tests.engine.checkpoints.files import GGUF_NAMES, convert
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.test_compiled import tiny
-from tests.engine.models import reference
+from tests.engine.models import EXPERTS, reference
 from tests.engine.quantization import test_folders, test_fp8
 from tests.engine.test_every_drafter import Letters
 
+QWEN, MOE, NEXT, GLM = "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next", "glm4_moe"
 TEXT = [8, 5, 12, 12, 15, 23, 44, 3, 9]
 # GLM's names of what is not in the decoder layer: Qwen's.
 JOINS = {
@@ -55,15 +56,17 @@ class Drafted:
     """A tiny model with one layer more, which becomes its layer for drafts, and what joins that to it."""
 
     def __init__(self, kind):
-        types = ["linear_attention"] * 3 + ["full_attention"] * 2
-        own = {"layer_types": types, "linear_num_value_heads": 2, "linear_value_head_dim": 8}
-        qwen = kind.startswith("qwen")
-        own = own if qwen else {"num_hidden_layers": 3}
-        own |= {"num_hidden_layers": 5} if qwen else {}
-        self.module = reference(kind, tie_word_embeddings=False, **own)
+        self.plus = 0 if kind == GLM else 1  # in norms, beside their weights
+        own = {"num_hidden_layers": 3}
+        if self.plus:
+            types = ["linear_attention"] * 3 + ["full_attention"] * 2
+            own = {"num_hidden_layers": 5, "layer_types": types}
+            own |= {"linear_num_value_heads": 2, "linear_value_head_dim": 8}
+        if kind == NEXT:
+            own |= {"model_type": NEXT, **EXPERTS}
+        self.module = reference(QWEN if kind == NEXT else kind, tie_word_embeddings=False, **own)
         self.config = self.module.config
         self.layers = self.config.num_hidden_layers - 1
-        self.plus = 1 if qwen else 0  # in norms, beside their weights
         width = self.config.hidden_size
         self.joins = {name: torch.randn(width) * 0.1 + 1 - self.plus for name in JOINS}
         self.joins["eh_proj"] = torch.randn(width, 2 * width) * 0.2
@@ -177,15 +180,12 @@ def gguf(drafted, folder):
     return drafted.gguf(folder / "model.gguf")
 
 
-QWEN, MOE, GLM = "qwen3_5_text", "qwen3_5_moe_text", "glm4_moe"
-
-
 @pytest.mark.parametrize(
     ("kind", "write"),
     [
         *((kind, write) for kind in (QWEN, MOE, GLM) for write in (plain, gguf)),
         *((kind, fp8) for kind in (QWEN, MOE, GLM)),
-        *((QWEN, gptq), (GLM, gptq), (MOE, awq_but_for_the_layer)),
+        *((NEXT, plain), (QWEN, gptq), (GLM, gptq), (MOE, awq_but_for_the_layer)),
     ],
 )
 def test_guesses_equal_the_layer_written_out(kind, write, tmp_path):
