@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.drafting.block import BlockDrafter
 from engine.drafting.eagle import EagleDrafter
 from engine.drafting.lookahead import LookaheadDrafter
 from engine.drafting.medusa import MedusaDrafter
@@ -15,7 +16,7 @@ from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.specinfer import SpecInferDrafter
 from engine.drafting.sps import SpsDrafter
 from engine.errors import BadOption
-from engine.heads import EagleHead, Heads, MedusaHeads
+from engine.heads import BlockHead, EagleHead, Heads, MedusaHeads
 from engine.model.sequence import Sequence
 
 __all__ = [
@@ -73,6 +74,7 @@ _REGISTRY = {
     ),
     "eagle": _Method(lambda parts: EagleDrafter(_eagle(parts.heads)), heads="eagle"),
     "medusa": _Method(lambda parts: MedusaDrafter(_medusa(parts.heads)), heads="medusa"),
+    "dflash": _Method(lambda parts: BlockDrafter(_block(parts.heads)), heads="dflash"),
     "recycling": _Method(lambda parts: RecyclingDrafter(parts.vocabulary)),
     "pld": _Method(lambda parts: PromptLookupDrafter()),
     "lookahead": _Method(lambda parts: LookaheadDrafter()),
@@ -88,6 +90,7 @@ _MERGED = (
     ["specexec", "pld"],
     ["eagle", "recycling", "pld"],
     ["medusa", "recycling", "pld"],
+    ["dflash", "recycling", "pld"],
     ["recycling", "pld"],
 )
 
@@ -158,6 +161,11 @@ def _draft(draft: Sequence | None) -> Sequence:
 
 def _eagle(heads: Heads | None) -> EagleHead:
     assert isinstance(heads, EagleHead)
+    return heads
+
+
+def _block(heads: Heads | None) -> BlockHead:
+    assert isinstance(heads, BlockHead)
     return heads
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from engine.arrays import Array, namespace
 from engine.constraint.masks import Masks
 from engine.drafting.best_first import BestFirst
+from engine.drafting.head_context import HeadContext
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.heads import EagleHead
 from engine.heads.interface import Allowed
 from engine.model.interface import Progress
 from engine.model.rows import Rows
-from engine.model.sequence import common_prefix
 from engine.sampling import Sampler
 from engine.tree import ROOT, SOURCE_HEADS, TokenTree
 
@@ -26,8 +26,7 @@ BRANCH = 10  # children per node, as in EAGLE-2
 
 
 class EagleDrafter(Drafter):
-    """Drafts with an EAGLE head. Slot i of the head's cache combines the target's state at token i with
-    token i + 1."""
+    """Drafts with an EAGLE head."""
 
     name = "eagle"
     defaults = TreeLimits(budget=60, beams=10, depth=8)  # as in EAGLE-2
@@ -36,31 +35,22 @@ class EagleDrafter(Drafter):
         self.needs = Needs(hidden_layers=head.hidden_layers)
         self._head = head
         self._masks: Masks | None = None
-        self._cache = head.new_cache()
-        self._context: list[int] = []  # committed tokens, ending with the root
-        self._fused: Array = (
-            head.no_states
-        )  # [tokens, width] the target's states at tokens not yet in the cache
+        self._text = HeadContext(head)
         self._beams = 0
         self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
         self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows in the next two tensors
-        self._guessed: Array = self._fused  # [1 + tail, width] states guessed by the head
+        self._guessed: Array = head.no_states  # [1 + tail, width] states guessed by the head
         self._visible = np.empty((1, 0), np.bool_)  # [1 + tail, tail] ancestors in the cache's tail
 
     def covers(self, context: Ids[int]) -> int:
-        common = common_prefix(self._context, context)
-        # A slot also depends on the next token; if that token differs, the state is needed again.
-        return min(common, self._known) if common > self._cache.length else max(0, common - 1)
+        return self._text.covers(context)
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
-        self.rewind(common_prefix(self._context, context[:-1]))
-        self._context = list(context)
+        self._text.begin(context)
         self._masks = sampler.masks
 
     def observe_prefill(self, feedback: Feedback) -> None:
-        fused = self._head.fuse(feedback.hidden)
-        first = len(self._context) - 1 - len(fused)
-        self._fused = _joined(self._fused, fused[self._known - first :])
+        self._text.read(feedback)
 
     def plant(self, limits: TreeLimits) -> None:
         self._beams = limits.beams
@@ -81,22 +71,10 @@ class EagleDrafter(Drafter):
         return self._grower.snapshot(budget)
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
-        rows = feedback.path[: len(tokens)]
-        fused = self._head.fuse({layer: states[rows] for layer, states in feedback.hidden.items()})
-        self._fused = _joined(self._fused, fused)
-        self._cache.keep([])  # the tree's rows were computed from guesses
-        self._context.extend(tokens)
+        self._text.advance(tokens, feedback)  # the tree's rows were computed from guesses
 
     def rewind(self, length: int) -> None:
-        known = self.covers(self._context[:length])
-        self._cache.truncate(min(known, self._cache.length))
-        self._fused = self._fused[: known - self._cache.length]
-        del self._context[length:]
-
-    @property
-    def _known(self) -> int:
-        """Number of tokens at the start of the context whose target states are known."""
-        return self._cache.length + len(self._fused)
+        self._text.rewind(length)
 
     def _allowed(self, nodes: list[int]) -> Allowed | None:
         paths = [self._grower.path(node) for node in nodes]
@@ -104,14 +82,16 @@ class EagleDrafter(Drafter):
 
     def _free_beams(self) -> int:
         """Return how many nodes the next round may expand at most: each takes a slot in the cache."""
-        return min(self._beams, self._cache.capacity - self._cache.length - self._cache.tail)
+        cache = self._text.cache
+        return min(self._beams, cache.capacity - cache.length - cache.tail)
 
     def _run_root(self) -> Array:
         """Commit a row for each token up to the root; return the state [1, width] guessed at the root."""
-        start = self._cache.length
-        states = self._head.forward(Rows.text(self._context[start + 1 :], start), self._fused, self._cache)
-        self._cache.keep(range(len(states)))
-        self._fused = self._fused[:0]
+        text = self._text
+        rows = Rows.text(text.following, text.cache.length)
+        states = self._head.forward(rows, text.states, text.cache)
+        text.cache.keep(range(len(states)))
+        text.settle()
         self._rows = {ROOT: 0}
         self._guessed = states[-1:]
         self._visible = np.empty((1, 0), np.bool_)
@@ -123,16 +103,11 @@ class EagleDrafter(Drafter):
         visible = np.hstack([self._visible[parents], np.eye(len(nodes), dtype=np.bool_)])
         rows = Rows(
             np.array([self._grower.tokens[node] for node in nodes]),
-            np.array([len(self._context) - 2 + self._grower.depths[node] for node in nodes]),
+            np.array([len(self._text.tokens) - 2 + self._grower.depths[node] for node in nodes]),
             visible,
         )
-        states = self._head.forward(rows, self._guessed[parents], self._cache)
+        states = self._head.forward(rows, self._guessed[parents], self._text.cache)
         self._rows |= {node: row for row, node in enumerate(nodes, start=len(self._guessed))}
-        self._guessed = _joined(self._guessed, states)
+        self._guessed = namespace(states).concat([self._guessed, states], axis=0)
         self._visible = np.vstack([np.pad(self._visible, ((0, 0), (0, len(nodes)))), visible])
         return states
-
-
-def _joined(first: Array, second: Array) -> Array:
-    """Return the rows of both, one after the other."""
-    return namespace(second).concat([first, second], axis=0)

@@ -1,5 +1,5 @@
-"""Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE, and
-the layer for multi-token prediction that comes with a target.
+"""Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE,
+DFlash, and the layer for multi-token prediction that comes with a target.
 Here are their files, how they fit a target, and EAGLE-3 as a compiled program; `engine.torch_model` has the
 others.
 
@@ -9,13 +9,15 @@ embedding and its output head.
 
 from engine.heads.compiled_eagle import CompiledEagleHead, covers
 from engine.heads.files import BUILT_IN, HeadsFile, built_in_heads, open_heads
-from engine.heads.interface import EagleHead, Heads, MedusaHeads
+from engine.heads.interface import BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
 from engine.heads.target_parts import with_borrowed
 from engine.model.compiled import CompiledModel
 from engine.model.interface import Model
 
 __all__ = [
     "BUILT_IN",
+    "BlockHead",
+    "CachedHead",
     "EagleHead",
     "Heads",
     "HeadsFile",

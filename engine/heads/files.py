@@ -4,6 +4,8 @@ target; does not build modules. The layer for multi-token prediction is in the t
 Medusa heads (github.com/FasterDecoding/Medusa) have a config.json with medusa_num_heads, and
 medusa_lm_head.safetensors or medusa_lm_head.pt. EAGLE heads (github.com/SafeAILab/EAGLE) have the config.json
 of a llama, and model.safetensors or pytorch_model.bin with the tensor fc.weight, in EAGLE-3 also midlayer.*.
+DFlash heads (github.com/z-lab/dflash) have the config.json of a qwen3 with the key dflash_config, and
+model.safetensors with the tensors fc.weight and hidden_norm.weight.
 From .pt and .bin files only tensors are read: code in them is never run.
 """
 
@@ -25,7 +27,7 @@ from engine.checkpoints.safetensors import CODE, read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import unpacked
 
-Kind = Literal["medusa", "eagle", "eagle3", "mtp"]
+Kind = Literal["medusa", "eagle", "eagle3", "mtp", "dflash"]
 BUILT_IN = "mtp"  # as the name of a draft: the layer for multi-token prediction that comes with the target
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
@@ -58,7 +60,7 @@ class HeadsFile:
     @property
     def method(self) -> str:
         """The name of the drafter that uses the heads."""
-        return "medusa" if self.kind == "medusa" else "eagle"
+        return self.kind if self.kind in ("medusa", "dflash") else "eagle"
 
 
 def open_heads(path: Path) -> HeadsFile | None:
@@ -82,7 +84,9 @@ def open_heads(path: Path) -> HeadsFile | None:
         )
     if kind == "eagle" and "fc.weight" not in tensors:
         return None
-    if any(name.startswith("midlayer.") for name in tensors):
+    if kind == "eagle" and "dflash_config" in config:
+        kind = "dflash"
+    elif any(name.startswith("midlayer.") for name in tensors):
         kind = "eagle3"
     check_sizes(config)
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}

@@ -1,7 +1,7 @@
 """The interface of heads: what drafters ask of them, however they are computed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,10 @@ class MedusaHeads(Heads):
         """Return every head's logits, [heads, vocabulary], from the state [width] at one token."""
 
 
-class EagleHead(Heads):
-    """An EAGLE head. Attributes: `no_states`, an empty array of states, [0, width]; `vocabulary`, the number
-    of the target's tokens."""
+class CachedHead(Heads):
+    """A head with a KV cache. Attributes: `no_states`, an empty array of states, [0, width]; `vocabulary`,
+    the number of the target's tokens."""
 
-    method = "eagle"
     vocabulary: int
     no_states: Array
 
@@ -59,8 +58,37 @@ class EagleHead(Heads):
 
     @abstractmethod
     def fuse(self, hidden: Mapping[int, Array]) -> Array:
-        """Return the states [rows, width] with which `forward` starts. hidden: the target's states,
-        layer -> [rows, width]."""
+        """Return the states [rows, width] that the head reads. hidden: the target's states, layer -> [rows,
+        width]."""
+
+
+class BlockHead(CachedHead):
+    """A head that guesses several tokens in one pass. Attribute: `positions`, how many."""
+
+    positions: int
+
+    @abstractmethod
+    def guess(self, tokens: Sequence[int], states: Array, cache: KVCache) -> Array:
+        """Return the logits [positions, tokens of the head] of the tokens after the last of `tokens`, the
+        nearest first, and commit a row for each state to the cache.
+
+        states: [rows, width], as `fuse` returns them, of the tokens from `cache.length` on. tokens: for each
+        state, the token behind its own.
+        """
+
+    @abstractmethod
+    def best(self, logits: Array, count: int, allowed: Allowed | None = None) -> Guesses:
+        """Return the `count` most likely tokens of each row of `guess`'s logits: the target's ids and
+        log-probabilities, both [rows, count]. Ids that are not tokens of the target have -inf.
+
+        allowed: bool [rows, target's vocabulary], the tokens that may stand there; None: all may.
+        """
+
+
+class EagleHead(CachedHead):
+    """An EAGLE head."""
+
+    method = "eagle"
 
     @abstractmethod
     def forward(self, rows: Rows, states: Array, cache: KVCache) -> Array:

@@ -7,30 +7,25 @@ output head, often over a part of the vocabulary. The layer for multi-token pred
 some targets (`engine.torch_model.mtp`) works like EAGLE-1.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from engine.arrays import Array, masked
-from engine.checkpoints.limits import check_sizes
-from engine.checkpoints.safetensors import DAMAGED
-from engine.errors import BadCheckpoint
-from engine.heads.files import HeadsFile, Unread
-from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, settings_of, target_ids
+from engine.heads.files import HeadsFile
+from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, target_ids
 from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
 from engine.quantization import packed_in
-from engine.torch_model.attention import ATTENTION
 from engine.torch_model.eagle_layers import Eagle, Eagle3
-from engine.torch_model.module_weights import fill
+from engine.torch_model.head_config import built_from, config_of
+from engine.torch_model.module_weights import choose_biases, fill
 from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
@@ -115,7 +110,7 @@ def _filled(file: HeadsFile, config: Any, target: Model, of: TensorTarget) -> nn
         weights.pop("embed_tokens.weight", None)  # a copy of the target's, used in training
     with built_from(file), torch.device("meta"):
         module = Eagle3(config, target.width) if file.kind == "eagle3" else Eagle(config)
-    _choose_biases(module, weights)
+    choose_biases(module, weights)
     fill(module, replace(file, tensors=weights), of.dtype, of.device)
     return module
 
@@ -128,38 +123,3 @@ def _nbytes(module: nn.Module) -> int:
     stored = sum(matrix.nbytes for matrix in packed)
     unpacked = sum(weight.nbytes for weight in module.parameters())
     return stored + unpacked + sum(workspace.nbytes for workspace in workspaces.values())
-
-
-def config_of(file: HeadsFile) -> Any:
-    with built_from(file):
-        config = LlamaConfig(**settings_of(file))
-        whole = config.to_dict()  # including defaults for missing keys
-    check_sizes(whole)
-    if config.num_hidden_layers > len(file.tensors):
-        raise BadCheckpoint(
-            f"config.json claims {config.num_hidden_layers} layers, but there are only "
-            f"{len(file.tensors)} tensors.",
-            DAMAGED,
-        )
-    config._attn_implementation = ATTENTION
-    return config
-
-
-@contextmanager
-def built_from(file: HeadsFile) -> Iterator[None]:
-    """Turn the many errors with which transformers rejects an invalid configuration into BadCheckpoint."""
-    try:
-        yield
-    except Exception as error:
-        raise BadCheckpoint(
-            f"The configuration of {file.path.name} is not that of an EAGLE head: {str(error)[:400]}",
-            "Download the heads again, or choose others.",
-        ) from error
-
-
-def _choose_biases(module: nn.Module, weights: Mapping[str, Unread]) -> None:
-    """Give each linear layer a bias exactly if the file has one for it: no setting covers all layers."""
-    for name, layer in module.named_modules():
-        if isinstance(layer, nn.Linear):
-            bias = nn.Parameter(torch.empty(layer.out_features, device="meta"))
-            layer.register_parameter("bias", bias if f"{name}.bias" in weights else None)

@@ -1,10 +1,20 @@
 """The weights of heads as parameters of torch's modules."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import nn
 
 from engine.errors import BadCheckpoint
-from engine.heads.files import HeadsFile
+from engine.heads.files import HeadsFile, Unread
+
+
+def choose_biases(module: nn.Module, weights: Mapping[str, Unread]) -> None:
+    """Give each linear layer a bias exactly if the file has one for it: no setting covers all layers."""
+    for name, layer in module.named_modules():
+        if isinstance(layer, nn.Linear):
+            bias = nn.Parameter(torch.empty(layer.out_features, device="meta"))
+            layer.register_parameter("bias", bias if f"{name}.bias" in weights else None)
 
 
 def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device | str) -> None:
@@ -21,7 +31,7 @@ def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.d
     if more := file.tensors.keys() - wanted.keys():
         raise BadCheckpoint(
             f"The tensor {min(more)[:200]} of {file.path.name} does not belong to heads of this kind.",
-            "Choose heads in the format of the Medusa or EAGLE project.",
+            "Choose heads in the format of the Medusa, EAGLE or DFlash project.",
         )
     for name, empty in wanted.items():
         shape = file.tensors[name].shape

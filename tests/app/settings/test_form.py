@@ -284,5 +284,7 @@ def test_choices_begin_with_a_capital() -> None:
     texts = {text for option in options for _, text in option.choices} | {
         option.lowest for option in options if option.lowest
     }
-    texts |= {drafter_choice(name)[1] for heads in ("eagle", "medusa") for name in available(True, heads)}
+    texts |= {
+        drafter_choice(name)[1] for heads in ("eagle", "medusa", "dflash") for name in available(True, heads)
+    }
     assert {text for text in texts - NUMBER_FORMATS if text[0].islower()} == set()

@@ -127,6 +127,16 @@ def test_a_configuration_that_is_not_a_json_object_is_refused(tmp_path, text):
         ("eagle3", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": [1, 1, 2]})),
         ("eagle3", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": [[0], 1, 2]})),
         ("eagle3", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": {"0": 1}})),
+        ("dflash", dict(dflash_config=7)),
+        ("dflash", dict(block_size=1)),
+        ("dflash", dict(block_size="16")),
+        ("dflash", dict(layer_types=["full_attention"])),
+        ("dflash", dict(dflash_config={"mask_token_id": VOCABULARY, "target_layer_ids": made.READ})),
+        ("dflash", dict(dflash_config={"target_layer_ids": made.READ})),
+        ("dflash", dict(dflash_config={"mask_token_id": made.MASK})),
+        ("dflash", dict(dflash_config={"mask_token_id": made.MASK, "target_layer_ids": [0, 4]})),
+        ("dflash", dict(dflash_config={"mask_token_id": made.MASK, "target_layer_ids": [0, 1, 2]})),
+        ("dflash", dict(is_causal="yes")),
         ("medusa", dict(medusa_num_heads=10**9)),
         ("medusa", dict(medusa_num_heads=True)),
         ("medusa", dict(medusa_num_heads="3")),
@@ -139,6 +149,20 @@ def test_a_configuration_that_is_not_a_json_object_is_refused(tmp_path, text):
 def test_a_configuration_that_does_not_fit_is_a_named_error(tmp_path, target, kind, changes):
     with refused():
         load(made.save(tmp_path, kind, made.random_weights(kind), **changes), target)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        dict(architectures=["DFlash2DraftModel"]),
+        dict(output_multiplier=0.2),
+        dict(final_logit_softcapping=30),
+    ],
+    ids=str,
+)
+def test_a_dflash_head_that_asks_for_more_than_is_computed_is_refused(tmp_path, target, changes):
+    with refused(UnsupportedModel, "not supported"):
+        load(made.save(tmp_path, "dflash", made.random_weights("dflash"), **changes), target)
 
 
 def test_more_heads_and_blocks_than_there_are_tensors_are_refused_at_once(tmp_path, target):

@@ -70,6 +70,44 @@ def test_an_eagle_head_equals_the_reference(tmp_path, target, kind, pickled):
     assert tokens.max() < VOCABULARY
 
 
+WINDOWS = dict(layer_types=["sliding_attention", "full_attention"], use_sliding_window=True, sliding_window=4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "causal"),
+    [
+        ({}, [False, False]),
+        (WINDOWS, [True, False]),
+        (WINDOWS | {"is_causal": False}, [False, False]),
+        ({"is_causal": True}, [True, True]),
+    ],
+    ids=["everything", "windows", "windows, both ways", "causal"],
+)
+def test_a_dflash_head_equals_the_reference(tmp_path, target, changes, causal):
+    """Also in pieces over its cache."""
+    weights = made.random_weights("dflash")
+    head = load_heads(open_heads(made.save(tmp_path, "dflash", weights, **changes)), target, 64)
+    table, lm_head = table_and_head(target)
+    hidden = {layer: torch.randn(len(TEXT) - 1, made.WIDTH) for layer in head.hidden_layers}
+    states = head.fuse(hidden)
+    torch.testing.assert_close(states, made.fused(weights, "dflash", [hidden[n] for n in made.READ]))
+    cache = head.new_cache()
+    for start, root in ((0, 7), (7, 8), (8, 11)):
+        found = head.guess(TEXT[start + 1 : root + 1], states[start:root], cache)
+        assert (cache.length, cache.tail) == (root, 0)
+        ahead = torch.arange(root + made.BLOCK) - torch.arange(root, root + made.BLOCK)[:, None]
+        seen = torch.stack([ahead <= 0 if each else ahead > -99 for each in causal])
+        if "sliding_window" in changes:
+            seen[0] &= ahead.abs() < 4
+        block = made.block(table, torch.tensor(TEXT[root]))
+        expected = made.dflash(weights, block, states[:root], seen)[1:] @ lm_head.T
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+    tokens, log_probs = head.best(found, 6)
+    best = expected.log_softmax(-1).topk(6)
+    assert tokens.tolist() == best.indices.tolist()
+    torch.testing.assert_close(torch.from_numpy(log_probs), best.values, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_tokens_in_the_padding_of_a_head_are_never_guessed(tmp_path, kind):
     padded = ours(reference("llama", num_hidden_layers=4))
@@ -77,6 +115,9 @@ def test_tokens_in_the_padding_of_a_head_are_never_guessed(tmp_path, kind):
     heads = load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), padded, 64)
     if heads.method == "medusa":
         tokens, log_probs = guesses(heads.logits(torch.randn(made.WIDTH)), VOCABULARY)
+    elif heads.method == "dflash":
+        states = torch.randn(4, made.WIDTH)
+        tokens, log_probs = heads.best(heads.guess(TEXT[:4], states, heads.new_cache()), VOCABULARY)
     else:
         tokens, log_probs = heads.best(torch.randn(4, made.WIDTH), VOCABULARY)
     guessed = tokens[np.isfinite(log_probs)]

@@ -14,6 +14,7 @@ from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, reference
 
 CYCLES = 2
+STEPS = {"dflash": 300}  # one block of each text per step; other heads learn from all positions
 TOKENS = made.DRAFT_VOCABULARY  # of the language
 
 
@@ -63,7 +64,7 @@ def untrained(kind: str) -> dict[str, Tensor]:
     return weights
 
 
-def train(kind: str, module: PreTrainedModel, steps: int = 100, count: int = 96) -> dict[str, Tensor]:
+def train(kind: str, module: PreTrainedModel, count: int = 96) -> dict[str, Tensor]:
     """Return weights of heads of `kind`, trained to guess how `module` continues."""
     prompts = texts(count, 4, torch.Generator().manual_seed(3))
     with torch.no_grad():
@@ -77,20 +78,37 @@ def train(kind: str, module: PreTrainedModel, steps: int = 100, count: int = 96)
     weights = untrained(kind)
     learned = [each for name, each in weights.items() if name not in ("embed_tokens.weight", "d2t", "t2d")]
     optimizer = torch.optim.Adam([each.requires_grad_() for each in learned], lr=5e-3)
-    for _ in range(steps):
-        if kind.startswith("medusa"):
-            guesses = list(made.medusa(weights, kind, states[-1], lm_head))
+    for step in range(STEPS.get(kind, 100)):
+        if kind == "dflash":
+            loss = block_loss(weights, tokens, states, table, lm_head, 3 + step % 28)
         else:
-            read = [states[1 + level] for level in made.LEVELS] if kind == "eagle3" else [states[-1]]
-            fused = made.fused(weights, kind, [each[:, :-1] for each in read])
-            found = made.layer_of(kind)(weights, table[tokens[:, 1:]], fused)
-            guesses = [made.logits(weights, kind, found, lm_head)]
-        losses = []
-        for ahead, logits in enumerate(guesses, start=2):
-            wanted, logits = tokens[:, ahead:].flatten(), logits[:, : tokens.shape[1] - ahead].flatten(0, 1)
-            known = logits.detach().gather(1, wanted[:, None])[:, 0].isfinite()
-            losses.append(cross_entropy(logits[known], wanted[known]))
+            loss = sum(losses(kind, weights, tokens, states, table, lm_head))
         optimizer.zero_grad()
-        sum(losses).backward()
+        loss.backward()
         optimizer.step()
     return {name: each.detach() for name, each in weights.items()}
+
+
+def block_loss(weights, tokens, states, table, lm_head, root: int) -> Tensor:
+    """Return the loss of a DFlash head's guesses after the token at the position `root` of each text."""
+    text = made.fused(weights, "dflash", [states[1 + level][:, :root] for level in made.READ])
+    found = made.dflash(weights, made.block(table, tokens[:, root]), text)[:, 1:] @ lm_head.T
+    wanted = tokens[:, root + 1 : root + made.BLOCK]
+    return cross_entropy(found[:, : wanted.shape[1]].flatten(0, 1), wanted.flatten())
+
+
+def losses(kind, weights, tokens, states, table, lm_head) -> list[Tensor]:
+    """Return the losses of the guesses of other heads, the nearest tokens first."""
+    if kind.startswith("medusa"):
+        guesses = list(made.medusa(weights, kind, states[-1], lm_head))
+    else:
+        read = [states[1 + level] for level in made.LEVELS] if kind == "eagle3" else [states[-1]]
+        fused = made.fused(weights, kind, [each[:, :-1] for each in read])
+        found = made.layer_of(kind)(weights, table[tokens[:, 1:]], fused)
+        guesses = [made.logits(weights, kind, found, lm_head)]
+    found = []
+    for ahead, logits in enumerate(guesses, start=2):
+        wanted, logits = tokens[:, ahead:].flatten(), logits[:, : tokens.shape[1] - ahead].flatten(0, 1)
+        known = logits.detach().gather(1, wanted[:, None])[:, 0].isfinite()
+        found.append(cross_entropy(logits[known], wanted[known]))
+    return found

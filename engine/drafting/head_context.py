@@ -1,0 +1,75 @@
+"""What a head with a KV cache knows of the committed text.
+
+A head's row for a token is computed from the target's state there and, in EAGLE heads, from the token behind
+it. States arrive from the target's passes and wait until the head runs.
+"""
+
+from collections.abc import Sequence as Ids
+
+from engine.arrays import Array, namespace
+from engine.drafting.protocol import Feedback
+from engine.heads import CachedHead
+from engine.model.sequence import common_prefix
+
+
+class HeadContext:
+    """Attributes: `cache`, whose slot i has the target's state at token i, perhaps combined with token i + 1;
+    `tokens`, the committed ones, ending with the root; `states`, [tokens, width], the target's at tokens not
+    yet in the cache."""
+
+    def __init__(self, head: CachedHead) -> None:
+        self._head = head
+        self.cache = head.new_cache()
+        self.tokens: list[int] = []
+        self.states: Array = head.no_states
+
+    @property
+    def known(self) -> int:
+        """Number of tokens at the start of the text whose target states are known."""
+        return self.cache.length + len(self.states)
+
+    @property
+    def following(self) -> list[int]:
+        """The token behind each of those that are not yet in the cache."""
+        return self.tokens[self.cache.length + 1 :]
+
+    def covers(self, context: Ids[int]) -> int:
+        """As `Drafter.covers`."""
+        common = common_prefix(self.tokens, context)
+        # A slot also depends on the next token; if that token differs, the state is needed again.
+        return min(common, self.known) if common > self.cache.length else max(0, common - 1)
+
+    def begin(self, context: Ids[int]) -> None:
+        """Keep what is known of `context`, whose last token is the root."""
+        self.rewind(common_prefix(self.tokens, context[:-1]))
+        self.tokens = list(context)
+
+    def read(self, feedback: Feedback) -> None:
+        """Take the target's states at the prompt."""
+        fused = self._head.fuse(feedback.hidden)
+        first = len(self.tokens) - 1 - len(fused)
+        self.states = _joined(self.states, fused[self.known - first :])
+
+    def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
+        """Take the committed tokens and the target's states before each; drop the cache's tail."""
+        rows = feedback.path[: len(tokens)]
+        fused = self._head.fuse({layer: states[rows] for layer, states in feedback.hidden.items()})
+        self.states = _joined(self.states, fused)
+        self.cache.keep([])
+        self.tokens.extend(tokens)
+
+    def rewind(self, length: int) -> None:
+        """Drop everything known about tokens after the first `length`."""
+        known = self.covers(self.tokens[:length])
+        self.cache.truncate(min(known, self.cache.length))
+        self.states = self.states[: known - self.cache.length]
+        del self.tokens[length:]
+
+    def settle(self) -> None:
+        """Forget the states, which are in the cache by now."""
+        self.states = self.states[:0]
+
+
+def _joined(first: Array, second: Array) -> Array:
+    """Return the rows of both, one after the other."""
+    return namespace(second).concat([first, second], axis=0)

@@ -1,0 +1,99 @@
+"""The trees of heads that guess a block, compared with the plain formulas on states of a target."""
+
+import itertools
+
+import pytest
+import torch
+
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import TreeLimits
+from engine.drafting.block import BRANCH, DECAY, BlockDrafter
+from engine.heads import open_heads
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
+from engine.sampling import Sampler
+from engine.torch_model.heads import load_heads
+from engine.tree import SOURCE_HEADS
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT
+from tests.engine.drafting.test_medusa import grown, paths
+from tests.engine.heads import made
+from tests.engine.models import ours, reference
+
+
+@pytest.fixture(scope="module")
+def module():
+    return reference("qwen2", num_hidden_layers=4)
+
+
+@pytest.fixture(scope="module")
+def target(module):
+    return ours(module)
+
+
+@pytest.fixture
+def drafter(tmp_path, target):
+    folder = made.save(tmp_path, "dflash", made.random_weights("dflash"))
+    return BlockDrafter(load_heads(open_heads(folder), target, CAPACITY))
+
+
+def guessed(module, context):
+    """Return the head's logits [positions, vocabulary] behind `context`, whose last token is the root."""
+    weights, table = made.random_weights("dflash"), module.get_input_embeddings().weight.detach()
+    with torch.no_grad():
+        states = module(torch.tensor([context[:-1]]), output_hidden_states=True).hidden_states
+    text = made.fused(weights, "dflash", [states[1 + layer][0] for layer in made.READ])
+    found = made.dflash(weights, made.block(table, torch.tensor(context[-1])), text)[1:]
+    return found @ module.get_output_embeddings().weight.detach().T
+
+
+def expected_paths(logits, limits):
+    """Return the best `budget` products of the positions' probabilities."""
+    best = (logits.log_softmax(-1) + torch.tensor(DECAY).log()).topk(BRANCH)
+    found = {
+        path: sum(score)
+        for depth in range(1, limits.depth + 1)
+        for path, score in zip(
+            itertools.product(*best.indices[:depth].tolist()),
+            itertools.product(*best.values[:depth].tolist()),
+            strict=True,
+        )
+    }
+    return dict(sorted(found.items(), key=lambda item: -item[1])[: limits.budget])
+
+
+def test_the_tree_is_the_best_of_the_positions_products_after_the_prompt_and_after_each_iteration(
+    module, target, drafter
+):
+    limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
+    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
+    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
+    context = [*PROMPT, verdict.bonus]
+    drafter.begin(context, sampler, no_progress)
+    drafter.observe_prefill(verdict.feedback)
+    accepted = 0
+    for _ in range(14):
+        tree = grown(drafter, limits)
+        assert paths(tree) == pytest.approx(expected_paths(guessed(module, context), limits), abs=1e-3)
+        assert set(tree.sources.tolist()) == {SOURCE_HEADS}
+        verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
+        tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
+        verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
+        drafter.advance(tokens, verdict.feedback)
+        context += tokens
+        accepted += len(verdict.accepted)
+    assert accepted, "no accepted node was ever checked"
+
+
+def test_the_block_bounds_the_depth_of_a_tree_and_the_head_runs_once_for_it(drafter, target, monkeypatch):
+    verifier = TargetVerifier(Sequence(target, CAPACITY), Sampler())
+    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
+    drafter.begin([*PROMPT, verdict.bonus], Sampler(), no_progress)
+    drafter.observe_prefill(verdict.feedback)
+    calls = []
+    guess = drafter._head.guess
+    sharp = 20  # a factor for random logits, with which paths are worth following
+    monkeypatch.setattr(drafter._head, "guess", lambda *given: calls.append(1) or sharp * guess(*given))
+    tree = grown(drafter, TreeLimits(200, 4, 50))
+    assert tree.depths.max() == made.BLOCK - 1
+    assert len(tree) > 30
+    assert len(calls) == 1
