@@ -159,6 +159,7 @@ def drafter_choice(name: str) -> Choice:
         "lookahead": "Lookahead",
         "eagle": "EAGLE",
         "medusa": "Medusa",
+        "p-eagle": "P-EAGLE",
         "dflash": "DFlash",
         "merged": _tr("Several, merged"),
         "none": _tr("None (plain decoding)"),

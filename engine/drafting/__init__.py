@@ -74,6 +74,7 @@ _REGISTRY = {
     ),
     "eagle": _Method(lambda parts: EagleDrafter(_eagle(parts.heads)), heads="eagle"),
     "medusa": _Method(lambda parts: MedusaDrafter(_medusa(parts.heads)), heads="medusa"),
+    "p-eagle": _Method(lambda parts: BlockDrafter(_block(parts.heads)), heads="p-eagle"),
     "dflash": _Method(lambda parts: BlockDrafter(_block(parts.heads)), heads="dflash"),
     "recycling": _Method(lambda parts: RecyclingDrafter(parts.vocabulary)),
     "pld": _Method(lambda parts: PromptLookupDrafter()),
@@ -90,6 +91,7 @@ _MERGED = (
     ["specexec", "pld"],
     ["eagle", "recycling", "pld"],
     ["medusa", "recycling", "pld"],
+    ["p-eagle", "recycling", "pld"],
     ["dflash", "recycling", "pld"],
     ["recycling", "pld"],
 )

@@ -1,5 +1,5 @@
 """Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE,
-DFlash, and the layer for multi-token prediction that comes with a target.
+P-EAGLE, DFlash, and the layer for multi-token prediction that comes with a target.
 Here are their files, how they fit a target, and EAGLE-3 as a compiled program; `engine.torch_model` has the
 others.
 

@@ -4,6 +4,7 @@ target; does not build modules. The layer for multi-token prediction is in the t
 Medusa heads (github.com/FasterDecoding/Medusa) have a config.json with medusa_num_heads, and
 medusa_lm_head.safetensors or medusa_lm_head.pt. EAGLE heads (github.com/SafeAILab/EAGLE) have the config.json
 of a llama, and model.safetensors or pytorch_model.bin with the tensor fc.weight, in EAGLE-3 also midlayer.*.
+P-EAGLE heads (github.com/vllm-project/speculators) are those of EAGLE-3 with the tensor mask_hidden.
 DFlash heads (github.com/z-lab/dflash) have the config.json of a qwen3 with the key dflash_config, and
 model.safetensors with the tensors fc.weight and hidden_norm.weight.
 From .pt and .bin files only tensors are read: code in them is never run.
@@ -27,7 +28,7 @@ from engine.checkpoints.safetensors import CODE, read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import unpacked
 
-Kind = Literal["medusa", "eagle", "eagle3", "mtp", "dflash"]
+Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash"]
 BUILT_IN = "mtp"  # as the name of a draft: the layer for multi-token prediction that comes with the target
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
@@ -60,7 +61,7 @@ class HeadsFile:
     @property
     def method(self) -> str:
         """The name of the drafter that uses the heads."""
-        return self.kind if self.kind in ("medusa", "dflash") else "eagle"
+        return self.kind if self.kind in ("medusa", "p-eagle", "dflash") else "eagle"
 
 
 def open_heads(path: Path) -> HeadsFile | None:
@@ -86,6 +87,8 @@ def open_heads(path: Path) -> HeadsFile | None:
         return None
     if kind == "eagle" and "dflash_config" in config:
         kind = "dflash"
+    elif "mask_hidden" in tensors:
+        kind = "p-eagle"
     elif any(name.startswith("midlayer.") for name in tensors):
         kind = "eagle3"
     check_sizes(config)

@@ -14,14 +14,17 @@ from engine.model.interface import Model
 
 OTHER = "Choose heads made for this target, or run without them (--draft none)."
 
+_LIKE_EAGLE3 = ("eagle3", "p-eagle")
+
 
 def settings_of(file: HeadsFile) -> dict[str, Any]:
-    """Return the head's configuration as that of a llama."""
+    """Return the head's configuration as that of a llama or, for DFlash, of a qwen3."""
     settings = {
         key: value for key, value in file.config.items() if key not in ("model_type", "architectures")
     }
     if file.kind == "eagle3":
         settings["num_hidden_layers"] = 1
+    if file.kind in _LIKE_EAGLE3:
         settings["draft_vocab_size"] = settings.get("draft_vocab_size") or settings.get("vocab_size")
     return settings
 
@@ -33,7 +36,7 @@ def check_fit(file: HeadsFile, vocabulary: int, width: int, target: Model) -> No
         raise VocabularyMismatch(
             f"The heads have {vocabulary:,} tokens, the target has {target.vocabulary:,}.", OTHER
         )
-    reads = (file.config.get("target_hidden_size") or width) if file.kind == "eagle3" else width
+    reads = (file.config.get("target_hidden_size") or width) if file.kind in _LIKE_EAGLE3 else width
     if reads != target.width:
         raise BadCheckpoint(
             f"The heads read states of {str(reads)[:20]} numbers; the target's have {target.width}.", OTHER

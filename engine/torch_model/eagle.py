@@ -8,7 +8,6 @@ some targets (`engine.torch_model.mtp`) works like EAGLE-1.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,7 +24,7 @@ from engine.model.rows import Rows
 from engine.quantization import packed_in
 from engine.torch_model.eagle_layers import Eagle, Eagle3
 from engine.torch_model.head_config import built_from, config_of
-from engine.torch_model.module_weights import choose_biases, fill
+from engine.torch_model.module_weights import choose_biases, fill, without
 from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
@@ -104,14 +103,12 @@ class TorchEagleHead(EagleHead):
 
 def _filled(file: HeadsFile, config: Any, target: Model, of: TensorTarget) -> nn.Module:
     """Return the module of an EAGLE head with its weights."""
-    weights = dict(file.tensors)
-    weights.pop("d2t", None), weights.pop("t2d", None)
-    if config.hidden_size == target.width:
-        weights.pop("embed_tokens.weight", None)  # a copy of the target's, used in training
+    copied = ["embed_tokens.weight"] if config.hidden_size == target.width else []  # used in training
+    weights = without(file, "d2t", "t2d", *copied)
     with built_from(file), torch.device("meta"):
         module = Eagle3(config, target.width) if file.kind == "eagle3" else Eagle(config)
-    choose_biases(module, weights)
-    fill(module, replace(file, tensors=weights), of.dtype, of.device)
+    choose_biases(module, weights.tensors)
+    fill(module, weights, of.dtype, of.device)
     return module
 
 

@@ -1,10 +1,18 @@
 """Loads heads for torch to run."""
 
+from collections.abc import Callable
+
 from engine.heads import Heads, HeadsFile
 from engine.model.interface import Model
 from engine.torch_model.dflash import TorchDFlashHead
 from engine.torch_model.eagle import TorchEagleHead
 from engine.torch_model.medusa import TorchMedusaHeads
+from engine.torch_model.p_eagle import TorchPEagleHead
+
+_MAKERS: dict[str, Callable[[HeadsFile, Model, int], Heads]] = {
+    "dflash": TorchDFlashHead,
+    "p-eagle": TorchPEagleHead,
+}
 
 
 def load_heads(file: HeadsFile, target: Model, context: int) -> Heads:
@@ -12,5 +20,4 @@ def load_heads(file: HeadsFile, target: Model, context: int) -> Heads:
     of `engine.heads.load_compiled_heads`."""
     if file.kind == "medusa":
         return TorchMedusaHeads(file, target)
-    make = TorchDFlashHead if file.kind == "dflash" else TorchEagleHead
-    return make(file, target, context)
+    return _MAKERS.get(file.kind, TorchEagleHead)(file, target, context)

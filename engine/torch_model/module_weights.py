@@ -1,12 +1,18 @@
 """The weights of heads as parameters of torch's modules."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 from torch import nn
 
 from engine.errors import BadCheckpoint
 from engine.heads.files import HeadsFile, Unread
+
+
+def without(file: HeadsFile, *names: str) -> HeadsFile:
+    """Return the file without these tensors."""
+    return replace(file, tensors={name: each for name, each in file.tensors.items() if name not in names})
 
 
 def choose_biases(module: nn.Module, weights: Mapping[str, Unread]) -> None:

@@ -78,7 +78,7 @@ def session(method=None, capacity=CAPACITY, kind="llama"):
     return Session(LoadedPair(Sequence(target, capacity), Sequence(draft, capacity), Letters(), loaded))
 
 
-HEADS = ["eagle", "medusa", "dflash"]
+HEADS = ["eagle", "medusa", "p-eagle", "dflash"]
 DRAFTERS = [*available(True), *HEADS, "specexec+lookahead", "specexec-uncoupled"]
 
 

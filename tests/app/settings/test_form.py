@@ -285,6 +285,8 @@ def test_choices_begin_with_a_capital() -> None:
         option.lowest for option in options if option.lowest
     }
     texts |= {
-        drafter_choice(name)[1] for heads in ("eagle", "medusa", "dflash") for name in available(True, heads)
+        drafter_choice(name)[1]
+        for heads in ("eagle", "medusa", "p-eagle", "dflash")
+        for name in available(True, heads)
     }
     assert {text for text in texts - NUMBER_FORMATS if text[0].islower()} == set()

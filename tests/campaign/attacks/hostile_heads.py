@@ -25,7 +25,7 @@ from tests.engine.models import ours, reference
 
 FIXED = 150
 LIMIT_S = 20.0
-KINDS = ("eagle", "eagle3", "medusa", "medusa_2", "dflash")
+KINDS = ("eagle", "eagle3", "medusa", "medusa_2", *made.BLOCKS)
 
 
 class Runs:
@@ -89,7 +89,7 @@ def prepared(folder: Path) -> Iterator[Try]:
             tokens, _ = guesses(heads.logits(states[0]), 4)
         else:
             read = heads.fuse(dict.fromkeys(heads.hidden_layers, states))
-            known = heads.guess([3, 4], read, heads.new_cache()) if heads.method == "dflash" else read
+            known = heads.guess([3, 4], read, heads.new_cache()) if heads.method in made.BLOCKS else read
             tokens, _ = heads.best(known, 4)
         assert np.asarray(on_host(tokens)).min() >= 0
 

@@ -30,20 +30,26 @@ def target(module):
     return ours(module)
 
 
+@pytest.fixture(params=made.BLOCKS)
+def kind(request):
+    return request.param
+
+
 @pytest.fixture
-def drafter(tmp_path, target):
-    folder = made.save(tmp_path, "dflash", made.random_weights("dflash"))
+def drafter(tmp_path, target, kind):
+    folder = made.save(tmp_path, kind, made.random_weights(kind))
     return BlockDrafter(load_heads(open_heads(folder), target, CAPACITY))
 
 
-def guessed(module, context):
+def guessed(module, kind, context):
     """Return the head's logits [positions, vocabulary] behind `context`, whose last token is the root."""
-    weights, table = made.random_weights("dflash"), module.get_input_embeddings().weight.detach()
+    weights, table = made.random_weights(kind), module.get_input_embeddings().weight.detach()
     with torch.no_grad():
         states = module(torch.tensor([context[:-1]]), output_hidden_states=True).hidden_states
-    text = made.fused(weights, "dflash", [states[1 + layer][0] for layer in made.READ])
-    found = made.dflash(weights, made.block(table, torch.tensor(context[-1])), text)[1:]
-    return found @ module.get_output_embeddings().weight.detach().T
+    read = made.READ if kind == "dflash" else made.LEVELS
+    text = made.fused(weights, kind, [states[1 + layer][0] for layer in read])
+    lm_head = module.get_output_embeddings().weight.detach()
+    return made.guessed_block(weights, kind, table, torch.tensor(context), text, lm_head)
 
 
 def expected_paths(logits, limits):
@@ -62,7 +68,7 @@ def expected_paths(logits, limits):
 
 
 def test_the_tree_is_the_best_of_the_positions_products_after_the_prompt_and_after_each_iteration(
-    module, target, drafter
+    module, target, kind, drafter
 ):
     limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
     verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
@@ -73,7 +79,7 @@ def test_the_tree_is_the_best_of_the_positions_products_after_the_prompt_and_aft
     accepted = 0
     for _ in range(14):
         tree = grown(drafter, limits)
-        assert paths(tree) == pytest.approx(expected_paths(guessed(module, context), limits), abs=1e-3)
+        assert paths(tree) == pytest.approx(expected_paths(guessed(module, kind, context), limits), abs=1e-3)
         assert set(tree.sources.tolist()) == {SOURCE_HEADS}
         verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
         tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]

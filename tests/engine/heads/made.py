@@ -48,6 +48,14 @@ CONFIGS = {
         "draft_vocab_size": DRAFT_VOCABULARY,
         "eagle_config": {"eagle_aux_hidden_state_layer_ids": LEVELS, "use_aux_hidden_state": True},
     },
+    "p-eagle": {
+        **LLAMA,
+        "num_hidden_layers": 2,
+        "draft_vocab_size": DRAFT_VOCABULARY,
+        "eagle_config": {"eagle_aux_hidden_state_layer_ids": LEVELS},
+        "ptd_token_id": MASK,
+        "num_depths": BLOCK - 1,
+    },
     "dflash": {
         **LLAMA,
         "architectures": ["DFlashDraftModel"],
@@ -64,7 +72,10 @@ CONFIGS = {
     "medusa_2": {"medusa_num_heads": 3, "medusa_num_layers": 1, "version": "2"},
 }
 KINDS = tuple(CONFIGS)
-SEEDS = {"dflash": 2}  # with others, a block of masks hardly ever guesses a token of the tests' targets
+THREE = ("eagle3", "p-eagle")  # kinds that read three layers and have a vocabulary of their own
+BLOCKS = ("p-eagle", "dflash")  # kinds that guess BLOCK - 1 tokens in one pass
+# With others, a block of masks hardly ever guesses a token of the tests' targets.
+SEEDS = {"p-eagle": 6, "dflash": 2}
 
 
 def shapes(kind: str) -> dict[str, tuple[int, ...]]:
@@ -94,7 +105,7 @@ def shapes(kind: str) -> dict[str, tuple[int, ...]]:
             norms = ("input_layernorm", "post_attention_layernorm")
             found |= {f"layers.{layer}.{name}.weight": (WIDTH,) for name in norms}
         return found
-    three = kind == "eagle3"
+    three = kind in THREE
     layer, inputs = ("midlayer", 2 * WIDTH) if three else ("layers.0", WIDTH)
     found = {"fc.weight": (WIDTH, (3 if three else 2) * WIDTH)}
     found |= {f"{layer}.mlp.{name}.weight": shape for name, shape in mlp.items()}
@@ -107,8 +118,12 @@ def shapes(kind: str) -> dict[str, tuple[int, ...]]:
         found |= {"fc.bias": (WIDTH,)}
     if three:
         found |= {"midlayer.hidden_norm.weight": (WIDTH,), "midlayer.input_layernorm.weight": (WIDTH,)}
-        return found | {"norm.weight": (WIDTH,), "lm_head.weight": (DRAFT_VOCABULARY, WIDTH)}
-    return found | {"embed_tokens.weight": (VOCABULARY, WIDTH)}
+        found |= {"norm.weight": (WIDTH,), "lm_head.weight": (DRAFT_VOCABULARY, WIDTH)}
+    if kind == "p-eagle":
+        of_llama = {name: each for name, each in shapes("eagle").items() if name.startswith("layers.0.")}
+        found |= {name.replace(".0.", ".1."): each for name, each in of_llama.items()}
+        found |= {"layers.1.input_layernorm.weight": (WIDTH,), "mask_hidden": (1, 1, 3 * WIDTH)}
+    return found if three else found | {"embed_tokens.weight": (VOCABULARY, WIDTH)}
 
 
 def random_weights(kind: str) -> dict[str, Tensor]:
@@ -118,7 +133,7 @@ def random_weights(kind: str) -> dict[str, Tensor]:
     for name, shape in shapes(kind).items():
         noise = torch.randn(shape, generator=generator)
         weights[name] = 1 + 0.1 * noise if "norm" in name else noise / math.sqrt(shape[-1])
-    if kind == "eagle3":
+    if kind in THREE:
         ids = torch.randperm(VOCABULARY, generator=generator)[:DRAFT_VOCABULARY].sort().values
         weights["d2t"] = ids - torch.arange(DRAFT_VOCABULARY)
         weights["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill_(0, ids, True)
@@ -170,6 +185,17 @@ def eagle3(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tens
     return x + mlp(weights, "midlayer", x)
 
 
+def p_eagle(weights: dict[str, Tensor], table: Tensor, following: Tensor, states: Tensor) -> Tensor:
+    """Return the guessed states at the last of the tokens `following`, int64 [..., rows], and at the masks
+    behind it, [..., BLOCK - 1, width]. table: embeddings; states: as for `eagle3`, before each token."""
+    masks = following.new_full((*following.shape[:-1], BLOCK - 2), MASK)
+    learnt = linear(weights, "fc", weights["mask_hidden"][0, 0]).expand(*masks.shape, -1)
+    embedded = table[torch.cat([following, masks], dim=-1)]
+    x = eagle3(weights, embedded, torch.cat([states, learnt], dim=-2))
+    x = x + attention(weights, "layers.1.self_attn", norm(weights, "layers.1.input_layernorm", x))
+    return (x + mlp(weights, "layers.1", x))[..., 1 - BLOCK :, :]
+
+
 def dflash(weights: dict[str, Tensor], embedded: Tensor, text: Tensor, seen: Tensor | None = None) -> Tensor:
     """Return the states behind the last norm of a block, [..., BLOCK, width]. embedded: the root's embedding
     and those of masks, of the same shape; text: the states before the root, as `fused` returns them, [...,
@@ -193,6 +219,16 @@ def dflash(weights: dict[str, Tensor], embedded: Tensor, text: Tensor, seen: Ten
     return norm(weights, "norm", x)
 
 
+def guessed_block(
+    weights: dict[str, Tensor], kind: str, table: Tensor, tokens: Tensor, text: Tensor, lm_head: Tensor
+) -> Tensor:
+    """Return the logits [..., BLOCK - 1, vocabulary] behind `tokens`, int64 [..., rows + 1]. text: the states
+    at all but the last, as `fused` returns them, [..., rows, width]."""
+    if kind == "p-eagle":
+        return logits(weights, kind, p_eagle(weights, table, tokens[..., 1:], text), lm_head)
+    return dflash(weights, block(table, tokens[..., -1]), text)[..., 1:, :] @ lm_head.T
+
+
 def block(table: Tensor, roots: Tensor) -> Tensor:
     """Return the embeddings of blocks, [..., BLOCK, width], whose first tokens are `roots`, int64 [...]."""
     masks = roots.new_full((*roots.shape, BLOCK - 1), MASK)
@@ -204,12 +240,12 @@ def fused(weights: dict[str, Tensor], kind: str, hidden: list[Tensor]) -> Tensor
     read."""
     if kind == "dflash":
         return norm(weights, "hidden_norm", linear(weights, "fc", torch.cat(hidden, dim=-1)))
-    return linear(weights, "fc", torch.cat(hidden, dim=-1)) if kind == "eagle3" else hidden[0]
+    return linear(weights, "fc", torch.cat(hidden, dim=-1)) if kind in THREE else hidden[0]
 
 
 def logits(weights: dict[str, Tensor], kind: str, states: Tensor, lm_head: Tensor) -> Tensor:
     """Return logits [..., vocabulary], -inf for tokens outside the head's vocabulary."""
-    if kind != "eagle3":
+    if kind not in THREE:
         return states @ lm_head.T
     known = torch.arange(DRAFT_VOCABULARY) + weights["d2t"]
     full = states.new_full((*states.shape[:-1], VOCABULARY), -torch.inf)

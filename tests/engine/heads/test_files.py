@@ -127,6 +127,12 @@ def test_a_configuration_that_is_not_a_json_object_is_refused(tmp_path, text):
         ("eagle3", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": [1, 1, 2]})),
         ("eagle3", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": [[0], 1, 2]})),
         ("eagle3", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": {"0": 1}})),
+        ("p-eagle", dict(ptd_token_id=None)),
+        ("p-eagle", dict(ptd_token_id=VOCABULARY)),
+        ("p-eagle", dict(num_depths=0)),
+        ("p-eagle", dict(num_hidden_layers=1)),
+        ("p-eagle", dict(draft_vocab_size=made.DRAFT_VOCABULARY - 1)),
+        ("p-eagle", dict(eagle_config={"eagle_aux_hidden_state_layer_ids": [0, 1, 4]})),
         ("dflash", dict(dflash_config=7)),
         ("dflash", dict(block_size=1)),
         ("dflash", dict(block_size="16")),
@@ -152,17 +158,19 @@ def test_a_configuration_that_does_not_fit_is_a_named_error(tmp_path, target, ki
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("kind", "changes"),
     [
-        dict(architectures=["DFlash2DraftModel"]),
-        dict(output_multiplier=0.2),
-        dict(final_logit_softcapping=30),
+        ("dflash", dict(architectures=["DFlash2DraftModel"])),
+        ("dflash", dict(output_multiplier=0.2)),
+        ("dflash", dict(final_logit_softcapping=30)),
+        ("p-eagle", dict(norm_before_residual=True)),
+        ("p-eagle", dict(transformer_layer_config={"hidden_size": 64})),
     ],
     ids=str,
 )
-def test_a_dflash_head_that_asks_for_more_than_is_computed_is_refused(tmp_path, target, changes):
+def test_heads_that_ask_for_more_than_is_computed_are_refused(tmp_path, target, kind, changes):
     with refused(UnsupportedModel, "not supported"):
-        load(made.save(tmp_path, "dflash", made.random_weights("dflash"), **changes), target)
+        load(made.save(tmp_path, kind, made.random_weights(kind), **changes), target)
 
 
 def test_more_heads_and_blocks_than_there_are_tensors_are_refused_at_once(tmp_path, target):

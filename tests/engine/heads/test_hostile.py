@@ -78,7 +78,7 @@ def test_a_file_that_is_not_a_pickle_is_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
-@pytest.mark.parametrize("kind", ["medusa", "eagle3", "dflash"])
+@pytest.mark.parametrize("kind", ["medusa", "eagle3", "p-eagle", "dflash"])
 def test_changed_bytes_give_named_errors_only(tmp_path, target, kind, pickled):
     folder = made.save(tmp_path, kind, made.random_weights(kind), pickled)
     chance = random.Random(7)

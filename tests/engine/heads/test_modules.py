@@ -70,6 +70,28 @@ def test_an_eagle_head_equals_the_reference(tmp_path, target, kind, pickled):
     assert tokens.max() < VOCABULARY
 
 
+@pytest.mark.parametrize("own", [False, True], ids=["the target's embedding", "its own embedding"])
+def test_a_p_eagle_head_equals_the_reference(tmp_path, target, own):
+    """Also in pieces over its cache."""
+    weights = made.random_weights("p-eagle")
+    table, lm_head = table_and_head(target)
+    if own:
+        table = weights["embed_tokens.weight"] = torch.randn(table.shape)
+    head = load_heads(open_heads(made.save(tmp_path, "p-eagle", weights)), target, 64)
+    hidden = {layer: torch.randn(len(TEXT) - 1, made.WIDTH) for layer in head.hidden_layers}
+    states = head.fuse(hidden)
+    cache = head.new_cache()
+    for start, root in ((0, 7), (7, 8), (8, 11)):
+        found = head.guess(TEXT[start + 1 : root + 1], states[start:root], cache)
+        assert (cache.length, cache.tail) == (root, 0)
+        tokens, log_probs = head.best(found, 6)
+        text = torch.tensor(TEXT[: root + 1])
+        expected = made.guessed_block(weights, "p-eagle", table, text, states[:root], lm_head)
+        best = expected.log_softmax(-1).topk(6)
+        assert tokens.tolist() == best.indices.tolist()
+        torch.testing.assert_close(torch.from_numpy(log_probs), best.values, rtol=1e-4, atol=1e-4)
+
+
 WINDOWS = dict(layer_types=["sliding_attention", "full_attention"], use_sliding_window=True, sliding_window=4)
 
 
@@ -115,7 +137,7 @@ def test_tokens_in_the_padding_of_a_head_are_never_guessed(tmp_path, kind):
     heads = load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), padded, 64)
     if heads.method == "medusa":
         tokens, log_probs = guesses(heads.logits(torch.randn(made.WIDTH)), VOCABULARY)
-    elif heads.method == "dflash":
+    elif kind in made.BLOCKS:
         states = torch.randn(4, made.WIDTH)
         tokens, log_probs = heads.best(heads.guess(TEXT[:4], states, heads.new_cache()), VOCABULARY)
     else:

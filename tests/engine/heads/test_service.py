@@ -10,7 +10,13 @@ from tests.engine.conftest import model_file
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, reference
 
-METHODS = {"eagle": "eagle", "eagle3": "eagle", "medusa_2": "medusa", "dflash": "dflash"}
+METHODS = {
+    "eagle": "eagle",
+    "eagle3": "eagle",
+    "medusa_2": "medusa",
+    "p-eagle": "p-eagle",
+    "dflash": "dflash",
+}
 # Of the target's matrices, which take twice as much; a plan reckons with two pieces of 64 rows in motion.
 NBYTES = {False: None, True: 150_000 / 2**30}
 

@@ -19,9 +19,9 @@ PROMPTS = training.texts(8, 4, torch.Generator().manual_seed(77)).tolist()
 BUDGET = 4
 # Without knowing the last token, one guess in TOKENS is right.
 CHANCE = 1 + BUDGET / training.TOKENS
-# Tokens per pass, between those with correct states (2.25, 1.93, 3.2, 3.4) and those of the same heads when
-# they are given the state of the token before (1.6, 1.5, 2.2, 1.1).
-LEAST = {"eagle": 1.85, "eagle3": 1.7, "medusa": 2.6, "dflash": 2.0}
+# Tokens per pass, between those with correct states (2.25, 1.93, 3.2, 3.9, 3.4) and those of the same heads
+# when they are given the state of the token before (1.6, 1.5, 2.2, 1.4, 1.1).
+LEAST = {"eagle": 1.85, "eagle3": 1.7, "medusa": 2.6, "p-eagle": 2.0, "dflash": 2.0}
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,10 @@ from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, reference
 
 CYCLES = 2
-STEPS = {"dflash": 300}  # one block of each text per step; other heads learn from all positions
+STEPS = {
+    "p-eagle": 300,
+    "dflash": 300,
+}  # one block of each text per step; other heads learn from all positions
 TOKENS = made.DRAFT_VOCABULARY  # of the language
 
 
@@ -57,7 +60,7 @@ def train_target(steps: int = 200) -> PreTrainedModel:
 def untrained(kind: str) -> dict[str, Tensor]:
     """Return random weights; those of EAGLE-3 guess among the tokens of the language."""
     weights = made.random_weights(kind)
-    if kind == "eagle3":
+    if kind in made.THREE:
         tokens, _ = language()
         weights["d2t"] = tokens - torch.arange(TOKENS)
         weights["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill_(0, tokens, True)
@@ -79,8 +82,8 @@ def train(kind: str, module: PreTrainedModel, count: int = 96) -> dict[str, Tens
     learned = [each for name, each in weights.items() if name not in ("embed_tokens.weight", "d2t", "t2d")]
     optimizer = torch.optim.Adam([each.requires_grad_() for each in learned], lr=5e-3)
     for step in range(STEPS.get(kind, 100)):
-        if kind == "dflash":
-            loss = block_loss(weights, tokens, states, table, lm_head, 3 + step % 28)
+        if kind in made.BLOCKS:
+            loss = block_loss(kind, weights, tokens, states, table, lm_head, 3 + step % 28)
         else:
             loss = sum(losses(kind, weights, tokens, states, table, lm_head))
         optimizer.zero_grad()
@@ -89,10 +92,11 @@ def train(kind: str, module: PreTrainedModel, count: int = 96) -> dict[str, Tens
     return {name: each.detach() for name, each in weights.items()}
 
 
-def block_loss(weights, tokens, states, table, lm_head, root: int) -> Tensor:
-    """Return the loss of a DFlash head's guesses after the token at the position `root` of each text."""
-    text = made.fused(weights, "dflash", [states[1 + level][:, :root] for level in made.READ])
-    found = made.dflash(weights, made.block(table, tokens[:, root]), text)[:, 1:] @ lm_head.T
+def block_loss(kind, weights, tokens, states, table, lm_head, root: int) -> Tensor:
+    """Return the loss of a block's guesses after the token at the position `root` of each text."""
+    read = made.READ if kind == "dflash" else made.LEVELS
+    text = made.fused(weights, kind, [states[1 + level][:, :root] for level in read])
+    found = made.guessed_block(weights, kind, table, tokens[:, : root + 1], text, lm_head)
     wanted = tokens[:, root + 1 : root + made.BLOCK]
     return cross_entropy(found[:, : wanted.shape[1]].flatten(0, 1), wanted.flatten())
 
