@@ -58,7 +58,7 @@ INDEXED_TILE_BITS = {
     **{"IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625, "IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
 }
 # How many times as long as usual cores take to bring a streamed byte of these formats into tiles. Estimated
-# from the speed of packing alone, measured on a core of an AMD EPYC (Zen 5, AVX-512): 2.7 to 6 GB/s in place
+# from the speed of packing alone, measured on a core of an AMD EPYC (Zen 4, AVX-512): 2.7 to 6 GB/s in place
 # of Q4_K's 28.
 PACKING = {
     **{"TQ1_0": 2.2, "IQ1_S": 4.1, "IQ1_M": 3.8},
