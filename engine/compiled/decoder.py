@@ -56,16 +56,19 @@ class CompiledDecoder:
         self._logits = _Logits(head)
         self._starts: list[int] = []  # the first step of each layer
         post: Floats | None = None
+        factor = 1.0
         for number, layer in enumerate(layers):
             self._starts.append(len(one.program.steps))
             records = one.records(shape.width, layer.inputs)
             sums = self._hidden[number - 1 :] if number else None
-            one.add_norm(layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None))
+            one.add_norm(
+                layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None), factor=factor
+            )
             one.add_layer(layer, records, shape.width)
-            post = layer.feed_post
+            post, factor = layer.feed_post, layer.factor
         records = one.records(shape.width, head)
         copies = self._hidden[self.layers - 1 :], self._hidden[self.layers :]
-        one.add_norm(last_norm, records, post=post, copies=copies, only_asked=True)
+        one.add_norm(last_norm, records, post=post, copies=copies, only_asked=True, factor=factor)
         results = one.add_product(records, shape.width, head, self._logits.array, only_asked=True)
         self._logits.results = results
         self._table = one.program.table()

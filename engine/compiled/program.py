@@ -40,10 +40,10 @@ def _none_comes(chunk: int) -> None:
 class DecoderShape:
     """The numbers that define a decoder.
 
-    width: of a state; inner: of the feed-forward network; head_width: of one head; epsilon: of norms; gelu:
+    width: of a state; inner: of the feed-forward network; kv_heads, head_width: unless a layer says otherwise; epsilon: of norms; gelu:
     whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
-    cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
-    whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
+    cap of attention scores, or 0; pairs: those that the table of rotary positions has room for, and that a
+    head rotates unless its layer says otherwise; adjacent: whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
     `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
     behind it; residual_scale: factor of what halves of a layer add; states: of layers that do not attend, or
     None if all do.
@@ -83,7 +83,9 @@ class Layer:
     rotary: number of the layer's kind of rotary positions. mixture: experts in place of gate_up and down,
     which are then empty. recurrent: what the layer has in place of attention, or None; then `qkv` and
     `output` are empty. output_bias: of the output of attention. sinks: scores of the heads' sinks, which
-    stand for no value.
+    stand for no value. kv_heads, head_width, pairs: of the layer, or 0 for those of the shape. value_norm: of
+    each head's values. values_are_keys: whether the results of `qkv` are queries and keys only, and values
+    are the keys before their norm. factor: of the layer's output.
     """
 
     attention_norm: Floats | None
@@ -103,6 +105,12 @@ class Layer:
     recurrent: GatedDelta | GatedConvolution | None = None
     output_bias: Floats | None = None
     sinks: Floats | None = None
+    kv_heads: int = 0
+    head_width: int = 0
+    pairs: int = 0
+    value_norm: Floats | None = None
+    values_are_keys: bool = False
+    factor: float = 1.0
 
     @property
     def inputs(self) -> Sequence[Matrix]:
@@ -172,9 +180,7 @@ class CompiledPass:
         ]
         self.rows = rows = STREAMED_ROWS if streamed or mixtures else MOST_ROWS
         width = shape.width
-        every = (shape.heads + 2 * shape.kv_heads) * shape.head_width
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
-        self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
         self._gated = room(rows, 2 * shape.inner)
         self._scores = room(pool.threads * MOST_QUERIES, LANES)
         self._mixtures = MixtureRoom(mixtures, width, rows, self.state) if mixtures else None
@@ -189,6 +195,7 @@ class CompiledPass:
         self._tiles = aligned(pool.threads * self._tile_nbytes)
         self._rotary: list[Ints] = []
         self._attention: list[Ints] = []
+        self._kept: list[tuple[int, int]] = []  # heads of each cached layer, and bytes of a row
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
         self._is_whole = True
 
@@ -213,12 +220,13 @@ class CompiledPass:
         only_asked: bool = False,
         blocks: tuple[int, int] | None = None,
         bias: Floats | None = None,
+        factor: float = 1.0,
     ) -> None:
         """Append a norm of the states, or of `source`, as records.
 
         adds: whether the result of the last product is added first. post: norm of that result. copies: one
         number each that holds the address to copy sums and norms to, or 0. blocks: the first block that is
-        written, and the number of blocks in a row of the records. bias: of that result.
+        written, and the number of blocks in a row of the records. bias: of that result. factor: of the sum.
         """
         shape = self.shape
         first, count = blocks or (0, shape.width // BLOCK)
@@ -229,7 +237,7 @@ class CompiledPass:
             *(address(self.state), address(self.states if source is None else source), address(self.result)),
             *(address(weight), float(shape.epsilon), shape.width, *records.addresses, address(self.norms)),
             *(address(post), sums, norms, int(only_asked), int(adds), first, count, address(bias)),
-            float(shape.residual_scale),
+            *(float(shape.residual_scale), float(factor)),
         )
 
     def add_product(
@@ -279,50 +287,54 @@ class CompiledPass:
 
     def _add_attention(self, layer: Layer, records: Records, columns: int) -> None:
         shape, program, state = self.shape, self.program, address(self.state)
-        attended = shape.heads * shape.head_width
-        heads = shape.heads, shape.kv_heads, shape.head_width
+        kv_heads, width = layer.kv_heads or shape.kv_heads, layer.head_width or shape.head_width
+        attended, heads = shape.heads * width, (shape.heads, kv_heads, width)
+        every, cached = attended + 2 * kv_heads * width, row_nbytes(shape.cache, width)
+        qkv = self.shared(f"queries, keys and values {every}", self.rows, every)
+        results = self.shared(f"attended {attended}", self.rows, attended)
         if shape.gated:
-            both = self.shared("queries and gates", self.rows, attended + self._qkv.shape[1])
+            both = self.shared("queries and gates", self.rows, attended + every)
             output_gates = self.shared("output gates", self.rows, attended)
             self.add_product(records, columns, layer.qkv, both)
-            places = address(both), address(self._qkv), address(output_gates)
+            places = address(both), address(qkv), address(output_gates)
             program.add(gates.part_gates_step, state, *places, *heads)
         else:
-            self.add_product(records, columns, layer.qkv, self._qkv)
+            self.add_product(records, columns, layer.qkv, qkv)
         norms = layer.query_norm, layer.key_norm
-        if layer.query_norm is not None and len(layer.query_norm) > shape.head_width:
-            keys = shape.kv_heads * shape.head_width
+        if layer.query_norm is not None and len(layer.query_norm) > width:
             program.add(
                 steps.whole_norm_step,
-                *(state, address(self._qkv), self._qkv.strides[0], attended, keys),
+                *(state, address(qkv), qkv.strides[0], attended, kv_heads * width),
                 *(*map(address, norms), float(shape.epsilon)),
             )
             norms = None, None
         self._rotary.append(
             program.add(
                 steps.rotary_step,
-                *(state, address(self._qkv), *heads, address(layer.bias)),
+                *(state, address(qkv), *heads, address(layer.bias)),
                 *(*map(address, norms), float(shape.epsilon)),
-                *(float(shape.query_scale), shape.pairs, int(shape.adjacent), layer.rotary, 0, 0, 0),
-                *(shape.cache_row_nbytes, FORMATS.index(shape.cache)),
+                *(float(shape.query_scale), layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
+                *(0, 0, 0, cached, FORMATS.index(shape.cache)),
+                *(shape.pairs, address(layer.value_norm), int(layer.values_are_keys)),
             )
         )
         into_output = self.records(attended, layer.output)
         self._attention.append(
             program.add(
                 attention_step(shape.cache),
-                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0),
+                *(state, address(qkv), *heads, 0, 0, 0, 0, 0),
                 *((0, 0) if shape.gated else into_output.addresses),
-                *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
-                *(shape.cache_row_nbytes, address(layer.sinks)),
+                *(address(results), layer.window or _NO_WINDOW, float(shape.score_cap)),
+                *(cached, address(layer.sinks)),
             )
         )
         if shape.gated:
             program.add(
                 gates.output_gate_step,
-                *(state, address(self._attended), address(output_gates), attended, *into_output.addresses),
+                *(state, address(results), address(output_gates), attended, *into_output.addresses),
             )
         self.add_product(into_output, attended, layer.output, self.result)
+        self._kept.append((kv_heads, cached))
         program.kept.append(into_output)
 
     def _add_feed(self, layer: Layer) -> None:
@@ -368,16 +380,17 @@ class CompiledPass:
             self.arrivals.append((fetched.first, fetched))
 
     def bind(self, store: int, slots: int) -> None:
-        """Use the KV cache at the address `store`: rows [layers, 2, kv_heads, slots]."""
-        shape = self.shape
-        head_nbytes = slots * shape.cache_row_nbytes
+        """Use the KV cache at the address `store`: rows [2, kv_heads, slots] of each layer."""
+        keys = store
         if self._scores.shape[1] < slots + LANES:
             self._scores = room(self.pool.threads * MOST_QUERIES, slots + LANES)
-        for number, (rotary, attention) in enumerate(zip(self._rotary, self._attention, strict=True)):
-            keys = store + 2 * number * shape.kv_heads * head_nbytes
-            values = keys + shape.kv_heads * head_nbytes
+        layers = zip(self._rotary, self._attention, self._kept, strict=True)
+        for rotary, attention, (heads, nbytes) in layers:
+            head_nbytes = slots * nbytes
+            values = keys + heads * head_nbytes
             rotary[13:16] = keys, values, head_nbytes
             attention[5:10] = keys, values, head_nbytes, address(self._scores), self._scores.strides[0]
+            keys = values + heads * head_nbytes
 
     def begin(
         self,

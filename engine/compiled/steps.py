@@ -115,7 +115,8 @@ def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     width; records; plain records; room, float32 [rows, width]; weight of a norm of the result before it is
     added, or 0; address of the address to copy the sums to, or 0; the same for the norms; whether only the
     asked rows are needed; whether there is a result to add; first block of a row's records to write, and
-    number of blocks that a row has; bias of the result, or 0; factor of the result (bits).
+    number of blocks that a row has; bias of the result, or 0; factor of the result (bits); factor of the sum
+    (bits).
     """
     a = ints_at(arguments)
     state = ints_at(a[0])
@@ -141,6 +142,10 @@ def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             factor = as_float(a[17])
             for i in range(width):
                 h[i] = h[i] + factor * y[i]
+            whole = as_float(a[18])
+            if whole != F(1.0):
+                for i in range(width):
+                    h[i] = h[i] * whole
         if sums:
             copy = floats_at(sums + row * width * 4)
             for i in range(width):
@@ -252,33 +257,52 @@ def whole_norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             norm(at, a[3], a[5], as_float(a[7]))
 
 
+@helper
+def write_value(at, head, slot, a):  # type: ignore[no-untyped-def]
+    """Norm a value (address), if values have one, and write it to the cache. a: as for `rotary_step`."""
+    if a[19]:
+        norm(at, a[4], a[19], as_float(a[8]))
+    write_row(at, a[4], a[17], a[14] + head * a[15] + slot * a[16])
+
+
 def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Add biases, norm and rotate queries and keys, scale queries, and write keys and values to the cache.
 
     Arguments: state; queries, keys and values of each row, float32 [rows, (heads + 2 kv_heads) * width];
     heads; kv_heads; width; bias, or 0; weights of the norms of queries and keys, or 0 each; epsilon (bits);
     scale of queries (bits); pairs of numbers to rotate; whether pairs are adjacent; kind of rotary positions;
-    keys and values of the layer; bytes from one head to the next in them; bytes of a row in them; its format.
+    keys and values of the layer; bytes from one head to the next in them; bytes of a row in them; its format;
+    pairs that a row of the table has; weight of a norm of values, or 0; whether values are the keys before
+    their norm: then none are given.
     """
     a = ints_at(arguments)
     state = ints_at(a[0])
     rows, heads, kv_heads, width = state[ROWS], a[2], a[3], a[4]
     every = heads + 2 * kv_heads
     scale, pairs, slot = as_float(a[9]), a[10], state[FIRST_SLOT]
-    table = state[ROTARY] + a[12] * 2 * rows * pairs * 4
+    stride = 4 * a[18]
+    table = state[ROTARY] + a[12] * 2 * rows * stride
     for item in range(me, rows * every, threads):
         row, head = item // every, item % every
         at = a[1] + item * width * 4
         x = floats_at(at)
+        if a[20] and head >= heads + kv_heads:
+            continue  # it is made with its key
         if a[5]:
             bias = floats_at(a[5] + head * width * 4)
             for i in range(width):
                 x[i] = x[i] + bias[i]
+        if a[20] and head >= heads:
+            to = at + kv_heads * width * 4
+            value = floats_at(to)
+            for i in range(width):
+                value[i] = x[i]
+            write_value(to, head - heads, slot + row, a)
         if head < heads + kv_heads:
             weight = a[6] if head < heads else a[7]
             if weight:
                 norm(at, width, weight, as_float(a[8]))
-            cos, sin = floats_at(table + row * pairs * 4), floats_at(table + (rows + row) * pairs * 4)
+            cos, sin = floats_at(table + row * stride), floats_at(table + (rows + row) * stride)
             if a[11]:
                 for i in range(pairs):
                     p, q = x[2 * i], x[2 * i + 1]
@@ -294,11 +318,10 @@ def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             for i in range(width):
                 x[i] = x[i] * factor
             continue
-        head -= heads
-        cache = a[13]
-        if head >= kv_heads:
-            head, cache = head - kv_heads, a[14]
-        write_row(at, width, a[17], cache + head * a[15] + (slot + row) * a[16])
+        if head >= heads + kv_heads:
+            write_value(at, head - heads - kv_heads, slot + row, a)
+        else:
+            write_row(at, width, a[17], a[13] + (head - heads) * a[15] + (slot + row) * a[16])
 
 
 @helper

@@ -108,7 +108,7 @@ class CompiledEagleHead(EagleHead):
         self.nbytes += self.new_cache().nbytes
 
     def new_cache(self) -> HostCache:
-        return HostCache(1, self._shape.kv_heads, self._shape.cache_row_nbytes, self._context)
+        return HostCache([(self._shape.kv_heads, self._shape.cache_row_nbytes)], self._context)
 
     def fuse(self, hidden: Mapping[int, Floats]) -> Floats:
         return self._eagle.fuse(np.concatenate([hidden[layer] for layer in self.hidden_layers], axis=1))

@@ -41,7 +41,9 @@ class Family:
     `layer_types` have a state instead of rows, or "" if all layers attend; `single`, whether a layer is one
     half only: attention, a state, or an MLP, whose type is "mlp"; `gated`, whether each query comes
     with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
-    with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of llama;
+    with `gemma`; `root_scale`, whether embeddings are scaled by the root of the width, as with `gemma`;
+    `unscaled`, whether queries are not scaled; `value_norm`, whether values are normalized, without weights;
+    `layer_factor`, whether each layer has a factor of its output; `names`, the parts of names of weights that differ from llama's, by those of llama;
     `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
     description and weights covered.
     """
@@ -77,6 +79,10 @@ class Family:
     single: bool = False
     gated: bool = False
     plus_one: bool = False
+    root_scale: bool = False
+    unscaled: bool = False
+    value_norm: bool = False
+    layer_factor: bool = False
     names: Mapping[str, str] = field(default_factory=dict)
     compiled: bool = True
 
@@ -352,8 +358,15 @@ FAMILIES = {
             attention_k_eq_v=False,
             global_head_dim=512,
             num_global_key_value_heads=None,
+            hidden_size_per_layer_input=256,
         ),
         options=("attention_bias",),
+        qk_norm=True,
+        norms=ALL_NORMS,
+        root_scale=True,
+        unscaled=True,
+        value_norm=True,
+        layer_factor=True,
         large_states=True,
         window="by layer",
         rotary_by_layer=True,
@@ -361,10 +374,9 @@ FAMILIES = {
         uneven=True,
         # The fields of its mixture, which is refused, and null in dense models.
         others=(
-            *(*_PER_LAYER, "use_double_wide_mlp", "enable_moe_block"),
+            *("vocab_size_per_layer_input", "use_double_wide_mlp", "enable_moe_block"),
             *("num_experts", "top_k_experts", "moe_intermediate_size"),
         ),
-        compiled=False,  # inputs of each layer, heads of different widths, shared keys and values
     ),
     "phi3": Family(
         _defaults(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiled.cache_rows import row_nbytes
 from engine.compiled.convolution import GatedConvolution
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
@@ -28,7 +29,7 @@ from engine.model.mixtures import MixtureShape
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
 from engine.model.state_cache import StateCache
-from engine.model.weight_names import CORRECTIONS, HEAD, ROUTER, SHARED_GATE, SINKS
+from engine.model.weight_names import CORRECTIONS, HEAD, LAYER_FACTOR, ROUTER, SHARED_GATE, SINKS
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
@@ -63,7 +64,8 @@ class CompiledModel(Model):
         if description.norms_plus_one:
             vectors = {name: vector + 1 if _is_centred(name) else vector for name, vector in vectors.items()}
         self._rotary = rotary
-        layers = [_layer(number, description, weights, vectors) for number in range(description.layers)]
+        pairs = [rotary.pairs_of[kind] for kind in description.rotary_of_layer]
+        layers = [_layer(number, description, weights, vectors, each) for number, each in enumerate(pairs)]
         shape = DecoderShape(
             width=description.width,
             inner=description.inner,
@@ -85,7 +87,7 @@ class CompiledModel(Model):
         head = weights.matrices[HEAD]
         self._decoder = CompiledDecoder(shape, layers, vectors["model.norm.weight"], head, shared_pool())
         self.layers = len(layers)
-        self._attending = len(description.kept)
+        self._kept = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
         self._bound: HostCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
@@ -99,8 +101,8 @@ class CompiledModel(Model):
         return self.weights.nbytes
 
     def new_cache(self, capacity: int) -> HostCache:
-        sizes = self._attending, self._shape.kv_heads, self._shape.cache_row_nbytes, capacity
-        return StateCache(self._shape.states, *sizes) if self._shape.states else HostCache(*sizes)
+        states = self._shape.states
+        return StateCache(states, self._kept, capacity) if states else HostCache(self._kept, capacity)
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)
@@ -251,14 +253,16 @@ def _layer(
     description: Description,
     weights: CompiledWeights,
     vectors: Mapping[str, NDArray[np.float32]],
+    pairs: int,
 ) -> Layer:
-    """Collect the weights of a layer."""
+    """Collect the weights of a layer. pairs: those of a head that are rotated."""
     path, matrices = f"model.layers.{number}", weights.matrices
     post_norms = f"{path}.post_feedforward_layernorm.weight" in vectors  # behind both halves
     before_feed = "pre_feedforward_layernorm" if post_norms else "post_attention_layernorm"
     biases = [vectors.get(f"{path}.self_attn.{name}.bias") for name in _QKV[:3]]
-    width = description.head_width
-    sizes = (description.heads * width, *[description.kv_heads * width] * 2)
+    attends = description.attends[number]
+    kv_heads, width = description.heads_of(number) if attends else (0, 0)
+    sizes = (description.heads * width, *[kv_heads * width] * 2)
     bias = None
     if any(each is not None for each in biases):
         pairs = zip(biases, sizes, strict=True)
@@ -271,7 +275,7 @@ def _layer(
         return vectors.get(f"{path}.{name}.weight")
 
     recurrent = None
-    if not description.attends[number]:
+    if not attends:
         ordinal = description.attends[:number].count(False)
         recurrent = _recurrent(ordinal, path, description, matrices, vectors)
     mixture = None
@@ -296,6 +300,12 @@ def _layer(
         recurrent,
         vectors.get(f"{path}.self_attn.o_proj.bias"),
         vectors.get(f"{path}.{SINKS}"),
+        kv_heads,
+        width,
+        pairs,
+        np.ones(width, np.float32) if description.value_norm else None,
+        number in description.values_are_keys,
+        float(vectors[f"{path}.{LAYER_FACTOR}"][0]) if f"{path}.{LAYER_FACTOR}" in vectors else 1.0,
     )
 
 

@@ -14,18 +14,25 @@ from engine.model.weight_names import EMBEDDING, HEAD, ROUTER, SHARED_GATE, is_m
 ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
 
 
+def declared(description: Description) -> bool:
+    """Return whether compiled steps compute an architecture's layers, whatever their sizes are."""
+    others = description.layer_inputs or description.shares_rows  # the small models of Gemma 4
+    return family_of(description.architecture).compiled and not others
+
+
 def covers(description: Description, weights: Mapping[str, Weight], streamed: bool = False) -> bool:
     """Return whether compiled steps compute all that the model does. weights: all of the model, by the names
     that llama's have.
     streamed: whether some of them are streamed."""
-    if not family_of(description.architecture).compiled:
+    if not declared(description):
         return False
-    attended = description.heads * description.head_width
     mixture = description.mixture
     if mixture and mixture.groups > 1:
         return False
     experts = (mixture.inner, mixture.shared) if mixture else ()
-    sizes = (description.width, description.inner, *experts, description.head_width, attended)
+    widths = {width for _, width in description.kept}
+    attended = (description.heads * width for width in widths)
+    sizes = (description.width, description.inner, *experts, *widths, *attended)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
         return False
     states = description.states

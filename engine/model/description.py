@@ -33,6 +33,7 @@ _SIZES = (
 )
 MLP = "mlp"  # the type of a layer that is nothing else
 _NEMOTRON_LAYERS = {"M": "linear_attention", "*": FULL, "-": MLP, "E": "moe"}
+_LAYER_INPUTS = "hidden_size_per_layer_input"
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -55,7 +56,9 @@ class Description:
     the rows of an earlier layer; `states`, those of layers that do not attend, or None; `conv_bias`, whether
     convolutions and the products around them have a bias; `gated`, whether each query comes with a gate of
     the head's output; `qk_norm`, whether queries and keys are normalized; `adjacent`, whether rotated pairs
-    of numbers lie side by side; `residual_scale`, the factor of what halves of a layer add; `logit_divisor`.
+    of numbers lie side by side; `residual_scale`, the factor of what halves of a layer add; `logit_divisor`;
+    `value_norm`, whether values are normalized; `values_are_keys`, the layers whose values are their keys
+    before norm and rotation; `layer_inputs`, the width of inputs that each layer has for itself, or 0.
     """
 
     architecture: str
@@ -92,6 +95,18 @@ class Description:
     adjacent: bool = False
     residual_scale: float = 1.0
     logit_divisor: float = 1.0
+    value_norm: bool = False
+    values_are_keys: frozenset[int] = frozenset()
+    layer_inputs: int = 0
+
+    @property
+    def shares_rows(self) -> bool:
+        """Whether some layers read the rows of an earlier one."""
+        return len(self.kept) < sum(self.attends)
+
+    def heads_of(self, layer: int) -> tuple[int, int]:
+        """Return the key-value heads of a layer that attends, and their width. No layers share rows."""
+        return self.kept[sum(self.attends[:layer])]
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -137,7 +152,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     types = _layer_types(given, family, layers)
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
-    capped = "final_logit_softcapping" in family.defaults
+    capped, narrow = (name in family.defaults for name in ("final_logit_softcapping", _LAYER_INPUTS))
     kept = _kept(given, family, types, (sizes["kv_heads"], head_width))
     widths = [kept[types.index(kind)][1] if family.uneven else head_width for kind in kinds]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
@@ -170,6 +185,9 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         residual_scale=_factor(given, family, "residual_multiplier"),
         logit_divisor=_factor(given, family, "logits_scaling"),
         qk_norm=family.qk_norm or ("use_qk_norm" in family.defaults and given.flag("use_qk_norm")),
+        value_norm=family.value_norm,
+        values_are_keys=_values_are_keys(given, types),
+        layer_inputs=(given.whole_or_none(_LAYER_INPUTS, WIDTH_LIMIT, least=0) or 0) if narrow else 0,
     )
 
 
@@ -181,11 +199,13 @@ def _factor(given: Configuration, family: Family, key: str) -> float:
 def _query_scale(given: Configuration, family: Family, head_width: int) -> float:
     if "attention_multiplier" in family.defaults:
         return given.real("attention_multiplier")
+    if family.unscaled:
+        return 1.0
     return float((given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5)
 
 
 def _embedding_scale(given: Configuration, family: Family, width: int) -> float:
-    if family.gemma:
+    if family.gemma or family.root_scale:
         return float(np.float32(width**0.5))
     return float(np.float32(_factor(given, family, "embedding_multiplier")))
 
@@ -462,6 +482,12 @@ def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tupl
     if given.values["num_attention_heads"] % heads or width % 2:
         raise given.bad(f"a layer has {heads} key-value heads of width {width}")
     return heads, width
+
+
+def _values_are_keys(given: Configuration, types: list[str]) -> frozenset[int]:
+    if not given.values.get("attention_k_eq_v"):
+        return frozenset()
+    return frozenset(layer for layer, kind in enumerate(types) if kind == FULL)
 
 
 def _window(given: Configuration, family: Family) -> int | None:

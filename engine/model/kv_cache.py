@@ -11,6 +11,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,14 +133,18 @@ class KVCache(ABC):
 class HostCache(KVCache):
     """A cache for compiled passes.
 
-    Attribute: `store`, uint8 [layers, 2 (keys, values), kv_heads, capacity + 1, row_nbytes], whose rows are
-    those of `engine.compiled.cache_rows`.
+    Attributes: `store`, uint8 [bytes], one layer behind the other; `layers`, views of it, uint8 [2 (keys,
+    values), kv_heads, capacity + 1, row_nbytes], whose rows are those of `engine.compiled.cache_rows`.
     """
 
-    def __init__(self, layers: int, kv_heads: int, row_nbytes: int, capacity: int) -> None:
+    def __init__(self, layers: Sequence[tuple[int, int]], capacity: int) -> None:
+        """layers: key-value heads of each layer, and bytes of a row."""
         super().__init__(capacity)
-        shape = (layers, 2, kv_heads, capacity + 1, row_nbytes)
-        self.store = np.frombuffer(_sparse(math.prod(shape)), np.uint8).reshape(shape)
+        shapes = [(2, kv_heads, capacity + 1, nbytes) for kv_heads, nbytes in layers]
+        sizes = [math.prod(shape) for shape in shapes]
+        self.store = np.frombuffer(_sparse(sum(sizes)), np.uint8)
+        parts = np.split(self.store, np.cumsum(sizes)[:-1])
+        self.layers = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     @property
     def nbytes(self) -> int:
@@ -147,27 +152,32 @@ class HostCache(KVCache):
 
     @property
     def form(self) -> str:
-        layers, sides, heads, _, nbytes = self.store.shape
-        return f"host {layers} {sides} {heads} {nbytes}"
+        alike = groupby((heads, nbytes) for _, heads, _, nbytes in (each.shape for each in self.layers))
+        runs = (f"{len(list(run))} 2 {heads} {nbytes}" for (heads, nbytes), run in alike)
+        return f"host {', '.join(runs)}"
 
     @property
     def address(self) -> int:
         return self.store.ctypes.data
 
     def move(self, source: Sequence[int], first: int) -> None:
-        self.store[:, :, :, first : first + len(source)] = self.store[:, :, :, list(source)]
+        slots = list(source)
+        for layer in self.layers:
+            layer[:, :, first : first + len(slots)] = layer[:, :, slots]
 
     def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
-        return self.store[:, :, :, first : first + count].flatten()
+        return np.concatenate([layer[:, :, first : first + count].reshape(-1) for layer in self.layers])
 
     def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
-        layers, sides, heads, _, nbytes = self.store.shape
-        shaped = rows.reshape(layers, sides, heads, -1, nbytes)
-        self.store[:, :, :, first : first + shaped.shape[3]] = shaped
+        count, start = rows.size * (self.capacity + 1) // self.store.nbytes, 0
+        for layer in self.layers:
+            part = layer[:, :, first : first + count]
+            part[:] = rows[start : start + part.size].reshape(part.shape)
+            start += part.size
 
     def rows(self, layer: int) -> NDArray[np.uint8]:
         """Return the committed rows of a layer as stored, [2, kv_heads, length, row_nbytes]. For tests."""
-        return self.store[layer, :, :, : self.length]
+        return self.layers[layer][:, :, : self.length]
 
 
 def _sparse(nbytes: int) -> mmap.mmap:

@@ -6,10 +6,9 @@ from engine.compiled.layout import LAYOUTS
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
 from engine.formats import grouped_blocks
-from engine.model.architectures import family_of
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
-from engine.model.coverage import covers
+from engine.model.coverage import covers, declared
 from engine.model.description import Description, describe
 from engine.model.interface import Progress, no_progress
 from engine.model.rotary import RotaryFactors
@@ -62,7 +61,7 @@ def _covered(
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
     apart = any(weight.format == "MXFP4_APART" for weight in checkpoint.weights.values())
-    if apart or not family_of(checkpoint.architecture).compiled:  # names are transformers' affair
+    if apart or not declared(description):  # names are transformers' affair
         return None
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     weights = usual_names(checkpoint.architecture, weights)

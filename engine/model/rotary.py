@@ -69,18 +69,21 @@ def frequencies(rotary: Rotary, context: int) -> tuple[Frequencies, float]:
 class RotaryFactors:
     """Cosines and sines of every kind of rotary positions of a model.
 
-    Attribute: `pairs`, the number of pairs that a head's rotated numbers form.
+    Attributes: `pairs_of`, for each kind the number of pairs that a head's rotated numbers form; `pairs`, the
+    largest of them.
     """
 
     def __init__(self, kinds: Sequence[Rotary], context: int) -> None:
         """context: the length of a text, in tokens, that frequencies are fixed for."""
         self._first = kinds[0]
         self._kinds = [frequencies(kind, context) for kind in kinds]
-        self.pairs = len(self._kinds[0][0])
+        self.pairs_of = [len(found) for found, _ in self._kinds]
+        self.pairs = max(self.pairs_of)
         self._table = np.zeros((len(kinds), 2, 0, self.pairs), np.float32)
 
     def at(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the cosines and sines, float32 [kinds, 2, rows, pairs], of positions, int64 [rows]."""
+        """Return the cosines and sines, float32 [kinds, 2, rows, pairs], of positions, int64 [rows]. Kinds
+        with fewer pairs have zeros behind them."""
         # Positions are computed in blocks of one size, so that a position's factors are always the same.
         done, last = self._table.shape[2], int(positions.max())
         if done <= last:
@@ -101,7 +104,8 @@ class RotaryFactors:
         for found, factor in self._kinds:
             angles = (positions * found).astype(np.float64)
             waves = np.stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
-            kinds.append(waves * np.float32(factor))
+            absent = self.pairs - len(found)
+            kinds.append(np.pad(waves * np.float32(factor), ((0, 0), (0, 0), (0, absent))))
         return np.stack(kinds)
 
 

@@ -18,7 +18,7 @@ class SharedCache(HostCache):
 
     def __init__(self, owner: HostCache) -> None:
         super(HostCache, self).__init__(owner.capacity)
-        self.store = owner.store
+        self.store, self.layers = owner.store, owner.layers
 
     @property
     def nbytes(self) -> int:

@@ -27,9 +27,9 @@ class StateCache(HostCache):
 
     rows_suffice = False
 
-    def __init__(self, shape: StateShape, layers: int, kv_heads: int, row_nbytes: int, capacity: int) -> None:
-        """layers: number of layers that attend."""
-        super().__init__(layers, kv_heads, row_nbytes, capacity)
+    def __init__(self, shape: StateShape, layers: Sequence[tuple[int, int]], capacity: int) -> None:
+        """layers: those that attend, as for `HostCache`."""
+        super().__init__(layers, capacity)
         self._shape = shape
         self._states, self._behind = self._empty(), self._empty()
         self._records = np.empty((0, shape.layers, shape.record_nbytes // 4), np.float32)

@@ -13,6 +13,7 @@ EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 ROUTER = "mlp.gate.weight"  # of a layer
 SHARED_GATE = "mlp.shared_expert_gate.weight"  # of a layer, [1, width]
 CORRECTIONS = "mlp.gate.e_score_correction_bias"  # of a layer's experts
+LAYER_FACTOR = "layer_scalar"  # of a layer's output
 SINKS = "self_attn.sinks"  # of a layer's heads
 _MISMATCH = "The file does not belong to its config.json, or is damaged; download it again."
 
@@ -26,10 +27,11 @@ def expected_weights(description: Description) -> dict[str, Shape]:
     expected: dict[str, Shape] = dict.fromkeys((EMBEDDING, HEAD), (rows, width))
     expected["model.norm.weight"] = (width,)
     norms, mlp, mixture = (dict(parts(description)) for parts in (_norms, _mlp, _mixture))
-    attention, recurrent = (dict(parts(description)) for parts in (_attention, _recurrent))
+    recurrent = dict(_recurrent(description))
     for layer, attends in enumerate(description.attends):
         mixed = description.mixture is not None and description.mixture.layers[layer]
-        of_layer = norms | (mixture if mixed else mlp) | (attention if attends else recurrent)
+        own = dict(_attention(description, layer)) if attends else recurrent
+        of_layer = norms | (mixture if mixed else mlp) | own
         expected |= {f"model.layers.{layer}.{name}": shape for name, shape in of_layer.items()}
     names = family_of(description.architecture).names
     return {_renamed(name, names): shape for name, shape in expected.items()}
@@ -108,16 +110,22 @@ def checked_weights(
 def _norms(description: Description) -> Iterator[tuple[str, Shape]]:
     for name in family_of(description.architecture).norms:
         yield f"{name}.weight", (description.width,)
+    if family_of(description.architecture).layer_factor:
+        yield LAYER_FACTOR, (1,)
 
 
-def _attention(description: Description) -> Iterator[tuple[str, Shape]]:
-    family, head_width = family_of(description.architecture), description.head_width
-    queries, keys = description.heads * head_width, description.kv_heads * head_width
+def _attention(description: Description, layer: int) -> Iterator[tuple[str, Shape]]:
+    family = family_of(description.architecture)
+    kv_heads, head_width = description.heads_of(layer)
+    queries, keys = description.heads * head_width, kv_heads * head_width
     if family.fused:
         yield from _product("self_attn.qkv_proj", queries + 2 * keys, description.width, False)
     else:
         gated = queries * (2 if description.gated else 1)
-        for name, size in (("q_proj", gated), ("k_proj", keys), ("v_proj", keys)):
+        sizes = {"q_proj": gated, "k_proj": keys, "v_proj": keys}
+        if layer in description.values_are_keys:
+            del sizes["v_proj"]
+        for name, size in sizes.items():
             yield from _product(f"self_attn.{name}", size, description.width, description.qkv_bias)
     yield from _product("self_attn.o_proj", description.width, queries, description.output_bias)
     if family.sinks:

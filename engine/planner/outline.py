@@ -257,7 +257,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     per_layer = weights.get("model.embed_tokens_per_layer.weight")  # Gemma 3n and 4: read by rows, too
     names = ("num_local_experts", "num_experts", "n_routed_experts")
     experts = next((config[name] for name in names if config.get(name)), 1)
-    compiled = checkpoint.architecture not in THROUGH_TORCH
+    compiled = checkpoint.architecture not in THROUGH_TORCH and per_layer is None
     chosen = (config.get("num_experts_per_tok") or experts) / experts
     idle = expert_weights * (1 - chosen)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]

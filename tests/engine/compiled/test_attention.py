@@ -54,7 +54,7 @@ class Cached:
         program.add(
             steps.rotary_step,
             *(address(state), address(qkv), heads, kv_heads, width, 0, 0, 0, 1e-5, 1.0, 0, 0, 0),
-            *(keys, values, self.store.strides[1], nbytes, FORMATS.index(form)),
+            *(keys, values, self.store.strides[1], nbytes, FORMATS.index(form), 0, 0, 0),
         )
         shared_pool().run(address(program.table()), 0, 1)
 

@@ -149,11 +149,11 @@ def test_the_arithmetic_has_another_name():
 
 @pytest.mark.parametrize(("form", "nbytes"), [("F16", 192), ("Q8_0", 102)])
 def test_a_cache_keeps_moves_and_drops_whole_rows(form, nbytes):
-    cache = HostCache(2, 3, row_nbytes(form, 96), capacity=12)
-    assert cache.store.shape == (2, 2, 3, 13, nbytes)
+    cache = HostCache([(3, row_nbytes(form, 96))] * 2, capacity=12)
+    assert [layer.shape for layer in cache.layers] == [(2, 3, 13, nbytes)] * 2
     assert cache.nbytes == cache.store.size
     cache.store[:] = np.random.default_rng(1).integers(0, 256, cache.store.shape)
-    before = cache.store.copy()
+    before = np.stack(cache.layers)
     cache.reserve(10)
     cache.extend_tail(10)
     cache.keep(range(4))

@@ -24,7 +24,7 @@ class Reader:
     """A KV cache and what it holds, as `Sequence` keeps them; counts the rows that had to be computed."""
 
     def __init__(self, cache, model=MODEL):
-        self.cache = HostCache(1, 1, 4, CAPACITY)  # keys and values: 8 bytes
+        self.cache = HostCache([(1, 4)], CAPACITY)  # keys and values: 8 bytes
         self.known = KnownRows(cache, model)
         self.ids = []
         self.computed = 0
@@ -38,7 +38,7 @@ class Reader:
         found = self.known.restore(ids, shared, self.cache)
         self.cache.adopt(found - shared)
         for place, row in enumerate(rows_of(ids)[found:], found):
-            self.cache.store[0, :, 0, place] = row.reshape(2, 4)
+            self.cache.layers[0][:, 0, place] = row.reshape(2, 4)
         self.cache.adopt(len(ids) - found)
         self.computed += len(ids) - found
         self.ids = list(ids)
@@ -46,7 +46,7 @@ class Reader:
 
     @property
     def rows(self):
-        return self.cache.store[0, :, 0, : len(self.ids)].transpose(1, 0, 2).reshape(-1, 8)
+        return self.cache.layers[0][:, 0, : len(self.ids)].transpose(1, 0, 2).reshape(-1, 8)
 
 
 def text(seed, length):
