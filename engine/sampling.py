@@ -172,7 +172,8 @@ class Sampler:
     Temperature 0 means greedy decoding; top_k 0, top_p 1, min_p 0, repetition_penalty 1 and the other
     penalties at 0 have no effect. As at OpenAI, the presence penalty is subtracted once if a token has
     occurred before, the frequency penalty once per occurrence. logit_bias: token id -> number to add to the
-    token's logit. masks: which tokens may follow which path; None: any.
+    token's logit. suppressed: tokens that are never chosen. masks: which tokens may follow which path; None:
+    any.
 
     xtc_probability: the chance, at each position, that XTC ("exclude top choices") applies there: of the
     tokens with at least the probability `xtc_threshold`, all but the least probable are excluded. As in
@@ -189,6 +190,7 @@ class Sampler:
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)
+    suppressed: frozenset[int] = frozenset()
     dry: Dry = field(default_factory=Dry)
     xtc_probability: float = 0.0
     xtc_threshold: float = 0.1
@@ -197,8 +199,8 @@ class Sampler:
 
     @property
     def alters(self) -> bool:
-        """Whether bias or penalties change the logits before the choice."""
-        return self._penalises or bool(self.logit_bias)
+        """Whether bias, suppression or penalties change the logits before the choice."""
+        return self._penalises or bool(self.logit_bias or self.suppressed)
 
     @property
     def looks_back(self) -> bool:
@@ -274,7 +276,7 @@ class Sampler:
         return logits if flags is None else masked(logits, flags)
 
     def penalised(self, logits: Array, history: TokenHistory) -> Array:
-        """Return logits [rows, vocabulary], float32, after bias and penalties."""
+        """Return logits [rows, vocabulary], float32, after bias, suppression and penalties."""
         if not self.alters:
             return as_float(logits)
         xp = namespace(logits)
@@ -283,6 +285,9 @@ class Sampler:
             logits[:, like(logits, list(self.logit_bias))] += like(
                 logits, np.array(list(self.logit_bias.values()), np.float32)
             )
+        if self.suppressed:  # the head may have no rows for some
+            never = [token for token in self.suppressed if token < logits.shape[-1]]
+            logits[:, like(logits, never)] = -math.inf
         if self._counts:
             tokens, counts = (like(logits, part) for part in history.counts())
             values = logits[:, tokens]

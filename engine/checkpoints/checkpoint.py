@@ -156,7 +156,8 @@ class TokenizerFolder:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The checkpoint's settings for generating text; None, or empty, if the checkpoint does not give them."""
+    """The checkpoint's settings for generating text; None, or empty, if the checkpoint does not give them.
+    `suppress_tokens`: ids that no answer has, transformers' name."""
 
     eos_token_ids: tuple[int, ...] = ()
     bos_token_id: int | None = None
@@ -164,6 +165,13 @@ class Generation:
     top_p: float | None = None
     top_k: int | None = None
     repetition_penalty: float | None = None
+    suppress_tokens: tuple[int, ...] = ()
+
+
+def token_ids(listed: Any, most: int) -> tuple[int, ...]:
+    """Return the ids in a list that are below `most`, each once; none if it is no list."""
+    found = listed if isinstance(listed, list) else []
+    return tuple(dict.fromkeys(each for each in found if type(each) is int and 0 <= each < most))
 
 
 @dataclass(frozen=True, slots=True)

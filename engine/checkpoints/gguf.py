@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.checkpoint import Checkpoint, Generation, GgufVocabulary
+from engine.checkpoints.checkpoint import Checkpoint, Generation, GgufVocabulary, token_ids
 from engine.checkpoints.gguf_architectures import architecture_of, configuration
 from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
@@ -54,7 +54,11 @@ def read(path: Path) -> Checkpoint:
         config=config,
         weights=find_weights(keys, architecture, config),
         tokenizer=vocabulary,
-        generation=Generation(_end_ids(keys, len(vocabulary.tokens)), vocabulary.bos_id),
+        generation=Generation(
+            _end_ids(keys, len(vocabulary.tokens)),
+            vocabulary.bos_id,
+            suppress_tokens=_suppressed_ids(keys, len(vocabulary.tokens)),
+        ),
         draft=find_draft(keys, architecture, config),
     )
 
@@ -118,6 +122,12 @@ def _per_token(keys: Keys, key: str, count: int) -> NDArray[np.generic] | None:
             f"{keys.path.name} is invalid: {key} has {len(value)} items for {count} tokens.", DAMAGED
         )
     return value
+
+
+def _suppressed_ids(keys: Keys, vocabulary: int) -> tuple[int, ...]:
+    """Return the ids of the tokens that no answer has, as llama.cpp's converter writes them."""
+    listed = keys.get("tokenizer.ggml.suppress_tokens")
+    return token_ids(listed.tolist() if isinstance(listed, np.ndarray) else None, vocabulary)
 
 
 def _end_ids(keys: Keys, vocabulary: int) -> tuple[int, ...]:

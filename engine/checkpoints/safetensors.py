@@ -13,9 +13,17 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from engine.checkpoints import compressed, fp8, grouped, mxfp4, names
-from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
+from engine.checkpoints.checkpoint import (
+    Checkpoint,
+    Generation,
+    Span,
+    TokenizerFolder,
+    Weight,
+    token_ids,
+    truncated,
+)
 from engine.checkpoints.drafts import PLAIN
-from engine.checkpoints.limits import check_sizes
+from engine.checkpoints.limits import VOCABULARY_LIMIT, check_sizes
 from engine.checkpoints.storage import BLOCKS
 from engine.errors import BadCheckpoint, UnsupportedModel
 
@@ -205,6 +213,7 @@ def _generation(folder: Path, config: dict[str, Any]) -> Generation:
         top_p=_real(settings.get("top_p")),
         top_k=top_k if type(top_k) is int else None,
         repetition_penalty=_real(settings.get("repetition_penalty")),
+        suppress_tokens=token_ids(settings.get("suppress_tokens"), VOCABULARY_LIMIT),
     )
 
 

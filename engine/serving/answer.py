@@ -370,6 +370,7 @@ def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sa
         presence_penalty=options.presence_penalty,
         frequency_penalty=options.frequency_penalty,
         logit_bias=options.logit_bias,
+        suppressed=tokenizer.suppressed_ids,
         dry=Dry(
             options.dry_multiplier,
             options.dry_base,

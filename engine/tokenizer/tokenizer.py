@@ -56,20 +56,23 @@ def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
         parts = from_vocabulary(described)
     else:
         parts = from_folder(described.folder)
-    return Tokenizer(parts, checkpoint.generation.eos_token_ids)
+    generation = checkpoint.generation
+    return Tokenizer(parts, generation.eos_token_ids, generation.suppress_tokens)
 
 
 class Tokenizer:
     """One model's tokenizer. Thread-safe.
 
     Attributes: `vocabulary_size`, the largest token id plus one (the model's table may be padded to more);
-    `eos_ids`, all tokens that end an answer; `special_ids`, the special tokens, which have no text, and
+    `eos_ids`, all tokens that end an answer; `suppressed_ids`, those that no answer has; `special_ids`, the special tokens, which have no text, and
     `special_names`, their ids by name; `bos_id`,
     None if there is no BOS token; `token_text`, a function that returns a token's label;
     `tokens_containing`, a function that returns the ids of the tokens whose text contains a given text.
     """
 
-    def __init__(self, parts: TokenizerParts, eos_ids: Sequence[int] = ()) -> None:
+    def __init__(
+        self, parts: TokenizerParts, eos_ids: Sequence[int] = (), suppressed_ids: Sequence[int] = ()
+    ) -> None:
         self.backend = parts.backend
         self.chat_template = parts.chat_template
         self.bos_id = parts.bos_id
@@ -91,6 +94,7 @@ class Tokenizer:
             ends |= {self.special_names[end] for end in CHANNEL_ENDS}
             ends.remove(self.special_names[MESSAGE_END])
         self.eos_ids = frozenset(i for i in ends if i < self.vocabulary_size)
+        self.suppressed_ids = frozenset(suppressed_ids)
         self._letter = self.encode("a")[-1:]
         self.decode(self._letter)  # a tokenizer that cannot decode even this is refused
         self.token_text = lru_cache(maxsize=65536)(self._token_text)

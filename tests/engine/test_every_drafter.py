@@ -31,6 +31,7 @@ class Letters:
     """A tokenizer whose tokens are letters."""
 
     eos_ids = frozenset({END})
+    suppressed_ids: frozenset[int] = frozenset()
 
     def encode_chat(self, messages, begun="", tools=(), options=None, shown=()):
         return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
@@ -154,6 +155,18 @@ def test_an_answer_that_repeats_itself_stops_where_plain_decoding_stops(name, sh
     drafted = ask(session(capacity=160), drafter=name, budget=24)
     assert plain.stop_reason == drafted.stop_reason == "repetition"
     assert (drafted.token_ids, drafted.text) == (plain.token_ids, plain.text)
+
+
+@pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none" and name not in HEADS])
+def test_no_answer_has_a_token_that_the_checkpoint_suppresses(name, monkeypatch):
+    plain, drafted = session(), session(name)
+    free = ask(plain, drafter="none", max_new_tokens=12)
+    never = frozenset(free.token_ids[:6])
+    monkeypatch.setattr(Letters, "suppressed_ids", never | {len(ALPHABET) + 1000})
+    expected = ask(plain, drafter="none", max_new_tokens=12)
+    found = ask(drafted, drafter=name, max_new_tokens=12, budget=24)
+    assert found.token_ids == expected.token_ids
+    assert not never.intersection(found.token_ids)
 
 
 def test_an_answer_that_may_repeat_itself_goes_on_to_the_end_of_the_context(short_loops):

@@ -337,8 +337,10 @@ def test_end_tokens_of_all_kinds_are_collected(tmp_path: Path) -> None:
             "tokenizer.ggml.eot_token_id": 5,
             "tokenizer.ggml.eom_token_id": 2,
             "tokenizer.ggml.bos_token_id": 10**6,
+            "tokenizer.ggml.suppress_tokens": [4, 10**6],
         },
     )
     generation = open_checkpoint(path).generation
     assert generation.eos_token_ids == (2, 5)
+    assert generation.suppress_tokens == (4,)
     assert generation.bos_token_id is None
