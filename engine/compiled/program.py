@@ -40,10 +40,11 @@ def _none_comes(chunk: int) -> None:
 class DecoderShape:
     """The numbers that define a decoder.
 
-    width: of a state; inner: of the feed-forward network; kv_heads, head_width: unless a layer says otherwise; epsilon: of norms; gelu:
-    whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
-    cap of attention scores, or 0; pairs: those that the table of rotary positions has room for, and that a
-    head rotates unless its layer says otherwise; adjacent: whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
+    width: of a state; inner: of the feed-forward network; kv_heads, head_width: unless a layer says
+    otherwise; epsilon: of norms; gelu: whether the activation is GELU (tanh form) and not SiLU; query_scale:
+    factor of queries; score_cap: soft cap of attention scores, or 0; pairs: those that the table of rotary
+    positions has room for, and that a head rotates unless its layer says otherwise; adjacent: whether rotated
+    pairs lie side by side; cache: format of keys and values in the KV cache, one of
     `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
     behind it; residual_scale: factor of what halves of a layer add; states: of layers that do not attend, or
     None if all do.

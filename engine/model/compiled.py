@@ -265,8 +265,8 @@ def _layer(
     sizes = (description.heads * width, *[kv_heads * width] * 2)
     bias = None
     if any(each is not None for each in biases):
-        pairs = zip(biases, sizes, strict=True)
-        bias = np.concatenate([np.zeros(size, np.float32) if each is None else each for each, size in pairs])
+        parts = zip(biases, sizes, strict=True)
+        bias = np.concatenate([np.zeros(size, np.float32) if each is None else each for each, size in parts])
 
     def some(part: str, names: Sequence[str]) -> list[Matrix]:
         return [matrix for name in names for matrix in matrices.get(f"{path}.{part}.{name}.weight", [])]

@@ -64,8 +64,8 @@ class Tokenizer:
     """One model's tokenizer. Thread-safe.
 
     Attributes: `vocabulary_size`, the largest token id plus one (the model's table may be padded to more);
-    `eos_ids`, all tokens that end an answer; `suppressed_ids`, those that no answer has; `special_ids`, the special tokens, which have no text, and
-    `special_names`, their ids by name; `bos_id`,
+    `eos_ids`, all tokens that end an answer; `suppressed_ids`, those that no answer has;
+    `special_ids`, the special tokens, which have no text, and `special_names`, their ids by name; `bos_id`,
     None if there is no BOS token; `token_text`, a function that returns a token's label;
     `tokens_containing`, a function that returns the ids of the tokens whose text contains a given text.
     """

@@ -440,9 +440,9 @@ def test_a_pass_after_the_head_was_used_gives_the_same_bits(kind):
     assert np.array_equal(all_logits(model, TEXT), expected)
 
 
-@pytest.mark.parametrize("kind", ["granite", "ministral3", "olmo2", "glm4"])
+@pytest.mark.parametrize("kind", ["granite", "ministral3", "olmo2", "glm4", "gemma4_large"])
 def test_a_gguf_file_has_the_logits_of_transformers(kind, tmp_path):
-    """Rotated pairs lie side by side in these files, except in OLMo's."""
+    """Rotated pairs lie side by side in these files, except in OLMo's and Gemma's."""
     module = tiny(kind)
     model = load_compiled(open_checkpoint(convert(module, tmp_path / "model.gguf")), no_progress, CONTEXT)
     with torch.inference_mode():
