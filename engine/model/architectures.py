@@ -44,8 +44,8 @@ class Family:
     with `gemma`; `root_scale`, whether embeddings are scaled by the root of the width, as with `gemma`;
     `unscaled`, whether queries are not scaled; `value_norm`, whether values are normalized, without weights;
     `layer_factor`, whether each layer has a factor of its output; `names`, the parts of names of
-    weights that differ from llama's, by those of llama; `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
-    description and weights covered.
+    weights that differ from llama's, by those of llama; `compiled`, whether compiled steps compute such
+    models, as far as `engine.model.coverage` finds their description and weights covered.
     """
 
     defaults: Mapping[str, Any]
