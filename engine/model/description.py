@@ -150,6 +150,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     if mixture and all(mixture.layers):  # then the field says nothing, or what an expert has
         sizes["inner"] = mixture.inner
     types = _layer_types(given, family, layers)
+    if family.uneven:  # transformers makes the last layer of Gemma 4 one with full attention
+        types = [*types[:-1], FULL]
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     capped, narrow = (name in family.defaults for name in ("final_logit_softcapping", _LAYER_INPUTS))

@@ -143,7 +143,8 @@ VARIANTS = {
     ],
 }
 SHORT = {"num_hidden_layers": LAYERS, "vocab_size": 33000, "pad_token_id": None}
-COMPILED = [kind for kind in ARCHITECTURES if family_of(kind).compiled]
+# Where heads differ from layer to layer, no attribute of a module says so: `test_compiled` compares logits.
+COMPILED = [kind for kind in ARCHITECTURES if family_of(kind).compiled and not family_of(kind).uneven]
 CASES = [
     *((kind, SHORT) for kind in COMPILED),
     *((kind, {**SHORT, **values}) for kind in VARIANTS for values in VARIANTS[kind]),
