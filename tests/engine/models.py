@@ -258,8 +258,10 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
         for parameter in module.parameters():
             parameter.mul_(6.0) if parameter.ndim == 2 else parameter.add_(torch.randn_like(parameter) * 0.1)
         for name, buffer in module.named_buffers():
-            if name.endswith(("e_score_correction_bias", "layer_scalar")):
+            if name.endswith("e_score_correction_bias"):
                 buffer.add_(torch.randn_like(buffer) * 0.1)
+            elif name.endswith("layer_scalar"):
+                buffer.mul_(1.5)
     return module
 
 
