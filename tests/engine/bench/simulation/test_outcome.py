@@ -50,8 +50,8 @@ HELPED = "qwen2.5-14b-q4_k_m"
 def test_a_processor_that_helps_makes_passes_faster_the_fewer_rows_they_have():
     few, more = (helped(HELPED, rows) for rows in (1, 32))
     assert 0 < few.share == more.share < 1
-    assert few.alone_s / few.shared_s > 1.4
-    assert more.alone_s / more.shared_s > 1.15
+    assert few.alone_s / few.shared_s > 1.5
+    assert more.alone_s / more.shared_s > 1.4
 
 
 @pytest.mark.parametrize(
