@@ -1,4 +1,4 @@
-"""What a head with a KV cache knows of the committed text.
+"""The committed text of a head with a KV cache.
 
 A head's row for a token is computed from the target's state there and, in EAGLE heads, from the token behind
 it. States arrive from the target's passes and wait until the head runs.

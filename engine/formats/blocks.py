@@ -110,7 +110,7 @@ class BlockFormat(RowFormat):
 
     @property
     def supers(self) -> bool:
-        """Whether the groups of a block have 8-bit scales, which are factors of the block's."""
+        """Whether each group has an 8-bit scale, by which the scale of the block is multiplied."""
         return self.group < self.values and self.scale != "E4M3"
 
     def valid(self, parts: Parts) -> bool:

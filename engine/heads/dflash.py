@@ -1,4 +1,4 @@
-"""What the configuration of a DFlash head says, as far as it is not that of a qwen3.
+"""The settings of a DFlash head that a model of Qwen 3 does not have.
 
 The keys are known from the code of github.com/z-lab/dflash (dflash/model.py): they are in dflash_config or
 beside it. A head may also ask for what is not computed here; it is then refused.

@@ -1,4 +1,4 @@
-"""What the configuration of a P-EAGLE head says beyond that of an EAGLE-3 head.
+"""The settings of a P-EAGLE head that an EAGLE-3 head does not have.
 
 The keys are known from the code of vLLM, which reads pard_token or ptd_token_id, and of
 vllm-project/speculators, whose heads have mask_token_id and num_depths.

@@ -1,9 +1,12 @@
 """AutoLimits on simulated machines, whose cost curves and acceptance determine the best limits."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits
+from engine.decoding.ahead import GrowingAhead
+from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
@@ -173,3 +176,17 @@ def test_a_mixture_gets_small_trees_where_rows_are_dear_and_none_where_none_pays
     assert np.median(late) <= 2 * best + 7
     if expert_s > 0.0005:
         assert max(late) <= 7
+
+
+@pytest.mark.parametrize("accepted", [1, 7])
+def test_a_round_in_turn_must_promise_its_cost_on_the_scale_of_the_drafters_chances(accepted):
+    """If far more nodes are accepted than their chances say, a small sum of chances is worth a round."""
+    depths = np.arange(1, 8)
+    tree = SimpleNamespace(depths=depths, scores=depths * np.log(0.5))
+    tokens = list(range(accepted + 1))
+    times = {"draft_s": 0.4, "target_s": 1.2, "other_s": 0.0}
+    rule = GrowingAhead(FixedLimits(TreeLimits(64, 16, 8)))
+    rule.observe(SimpleNamespace(rounds=4, tokens=tokens, accepted=tokens[1:], tree=tree, **times))
+    cost = 0.1 * len(tokens) / 1.6
+    worth = rule.choose().worth
+    assert worth < cost**3 if accepted == 7 else worth == pytest.approx(cost, rel=0.2)

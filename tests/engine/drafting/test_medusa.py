@@ -7,7 +7,8 @@ import torch
 
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
-from engine.drafting.medusa import BRANCH, DECAY, MedusaDrafter
+from engine.drafting.medusa import MedusaDrafter
+from engine.drafting.position_guesses import BRANCH, DECAY
 from engine.heads import open_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence

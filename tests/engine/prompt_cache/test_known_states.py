@@ -17,7 +17,7 @@ MIB = 1 << 20
 
 
 def states_of(ids):
-    """What a model would have behind a text, as bytes."""
+    """Return the bytes of the states that a model would have behind a text."""
     return np.frombuffer(hashlib.blake2b(repr(ids).encode(), digest_size=STATE).digest(), np.uint8)
 
 
