@@ -17,7 +17,8 @@ from engine.protocol import Overlap
 SHARE = 32
 MOST = 2048
 WORTHWHILE = 0.03  # share of an iteration's time that drafting ahead must be able to win
-LAST = 8  # iterations from which that share is taken
+LAST = 8  # iterations from which that share is taken, and how long an iteration takes
+STALE = 64  # iterations after which the way that is not taken is tried anew
 
 
 class StreamedLink(Protocol):
@@ -31,33 +32,52 @@ class StreamedLink(Protocol):
     def idle_s(self) -> float: ...
 
 
-class LostTime:
-    """Measures the share of an iteration's time that is lost because the draft takes its turn.
+class Payoff:
+    """Measures what drafting ahead can win, and then whether it does.
 
     Reading goes on while a draft grows the tree, until the ring is full; from then on the link stands still.
     If the pass then waits for bytes, this time was lost, so the shorter of the two is what drafting ahead can
     win. It is measured in iterations whose tree was begun anew: these take turns even if trees grow ahead.
+
+    What it costs is that the target computes more slowly beside a draft. So where something can be won, some
+    iterations are done either way, and from then on those of the way in which they are quicker.
     """
 
     def __init__(self, link: StreamedLink) -> None:
         self._link = link
         self._before = 0.0, 0.0
         self._shares: deque[float] = deque(maxlen=LAST)
+        # Seconds of iterations, by whether the draft could go on in them.
+        self._seconds: dict[bool, deque[float]] = {way: deque(maxlen=LAST) for way in (False, True)}
+        self._since = 0  # number of iterations since either way was last forgotten
 
     @property
     def pays(self) -> bool:
-        """Whether drafting ahead can win something; False until an iteration has shown it."""
-        return bool(self._shares) and median(self._shares) >= WORTHWHILE
+        """Whether to draft ahead; False until an iteration has shown that something can be won."""
+        if not self._shares or median(self._shares) < WORTHWHILE:
+            return False
+        for way in (True, False):
+            if len(self._seconds[way]) < LAST:
+                return way
+        return median(self._seconds[True]) < median(self._seconds[False])
 
     def begin(self) -> None:
         """Note that an iteration begins."""
         self._before = self._link.waited_s, self._link.idle_s
 
     def observe(self, iteration: Iterated) -> None:
-        if iteration.limits.budget and not iteration.survivors:
+        if not iteration.limits.budget:
+            return
+        way, seconds = bool(iteration.limits.ahead), iteration_s(iteration)
+        if not iteration.survivors:
             waited, idle = self._before
             lost = min(self._link.waited_s - waited, self._link.idle_s - idle)
-            self._shares.append(lost / (iteration.draft_s + iteration.target_s + iteration.other_s))
+            self._shares.append(lost / seconds)
+        self._seconds[way].append(seconds)
+        self._since += 1
+        if self._since >= STALE:
+            self._seconds[not way].clear()
+            self._since = 0
 
 
 class GrowingAhead:
@@ -68,17 +88,17 @@ class GrowingAhead:
     tokens as other iterations give in its time.
     """
 
-    def __init__(self, rule: Rule, lost: LostTime | None = None) -> None:
-        """lost: what tells whether growing ahead pays; None: it is done in any case."""
+    def __init__(self, rule: Rule, payoff: Payoff | None = None) -> None:
+        """payoff: what tells whether growing ahead pays; None: it is done in any case."""
         self._rule = rule
-        self._lost = lost
+        self._payoff = payoff
         self._past: deque[Iterated] = deque(maxlen=LAST)
 
     def choose(self) -> TreeLimits:
         limits = self._rule.choose()
-        if self._lost:
-            self._lost.begin()
-            if not self._lost.pays:
+        if self._payoff:
+            self._payoff.begin()
+            if not self._payoff.pays:
                 return limits
         worth = max(limits.worth, self._worth())
         return replace(limits, ahead=min(SHARE * limits.budget, MOST), worth=worth)
@@ -87,7 +107,7 @@ class GrowingAhead:
         """Return the number of tokens that are given in the time of a round, on the scale of the drafter's
         chances."""
         rounds = sum(each.rounds for each in self._past)
-        seconds = sum(each.draft_s + each.target_s + each.other_s for each in self._past)
+        seconds = sum(iteration_s(each) for each in self._past)
         if not rounds or not seconds:
             return 0.0
         tokens = sum(len(each.tokens) for each in self._past)
@@ -96,19 +116,19 @@ class GrowingAhead:
         return on_the_drafters_scale(cost, [chances_of(each.tree) for each in self._past], accepted)
 
     def observe(self, iteration: Iterated) -> None:
-        if self._lost:
-            self._lost.observe(iteration)
+        if self._payoff:
+            self._payoff.observe(iteration)
         self._past.append(iteration)
         self._rule.observe(iteration)
 
 
 def ahead_rule(
-    overlap: Overlap, drafter: Drafter, target: Model, rule: Rule, lost: dict[str, LostTime]
+    overlap: Overlap, drafter: Drafter, target: Model, rule: Rule, payoffs: dict[str, Payoff]
 ) -> GrowingAhead | None:
     """Return `rule` with growth ahead; None if the draft is never to compute while the target does.
 
-    lost: what was measured so far, by the names of drafters; it is added to. Raises BadOption for "on" where
-    the target runs on a graphics card.
+    payoffs: what was measured so far, by the names of drafters; it is added to. Raises BadOption for "on"
+    where the target runs on a graphics card.
     """
     if overlap == "on" and target.device != "cpu":
         raise BadOption(
@@ -121,4 +141,8 @@ def ahead_rule(
     streamer = target.streamer
     if not streamer or not streamer.pass_nbytes:
         return None
-    return GrowingAhead(rule, lost.setdefault(drafter.name, LostTime(streamer)))
+    return GrowingAhead(rule, payoffs.setdefault(drafter.name, Payoff(streamer)))
+
+
+def iteration_s(iteration: Iterated) -> float:
+    return iteration.draft_s + iteration.target_s + iteration.other_s

@@ -13,7 +13,7 @@ from dataclasses import replace
 from engine import protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
-from engine.decoding.ahead import LostTime, ahead_rule
+from engine.decoding.ahead import Payoff, ahead_rule
 from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed, unknown
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
@@ -56,7 +56,7 @@ class Session:
         self._iteration_s = iteration_s or unknown
         self._drafters: dict[str, Drafter] = {}
         self._rules: dict[str, Rule] = {}
-        self._lost: dict[str, LostTime] = {}  # by drafter: time lost because it takes turns with the target
+        self._payoffs: dict[str, Payoff] = {}  # by drafter: whether it pays that it goes on in passes
         self._constraints = Constraints(pair.tokenizer, pair.target.model.vocabulary)
         self.begun: BegunAnswer | None = None
 
@@ -232,7 +232,7 @@ class Session:
         masks = self._masks(options, before, beginning)
         rule = self._rule(drafter, options)
         rule = Replayed(rule, options.budgets) if options.budgets else rule
-        ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._lost)
+        ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
         rule = ahead or rule
         writer = AnswerWriter(request, self.pair, drafter, tokens, options, masks, rule, emit, started)
         writer.begin(thoughts.opened(end), beginning, begun)

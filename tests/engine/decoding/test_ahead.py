@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.decoding.ahead import SHARE, GrowingAhead, LostTime, ahead_rule
+from engine.decoding.ahead import LAST, SHARE, STALE, GrowingAhead, Payoff, ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.pass_thread import PassThread
@@ -204,7 +204,7 @@ def test_where_it_does_not_pay_nothing_runs_beside_the_target():
 
     limits = FixedLimits(TreeLimits(8, 4, 6))
     link = SimpleNamespace(waited_s=0.0, idle_s=0.0)
-    assert computed(GrowingAhead(limits, LostTime(link)), [MANY] * 100) == computed(limits, [])
+    assert computed(GrowingAhead(limits, Payoff(link)), [MANY] * 100) == computed(limits, [])
 
 
 def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
@@ -457,20 +457,21 @@ class TimedLink:
     def __init__(self, *iterations):
         self.iterations, self.waited_s, self.idle_s = iterations, 5.0, 7.0
 
-    def run(self, rule, survivors=0):
-        """Return by how many nodes each tree may grow ahead, and the tree after them."""
+    def run(self, rule, survivors=0, beside_s=0.0):
+        """Return by how many nodes each tree may grow ahead, and the tree after them. beside_s: seconds by
+        which iterations in which it may are longer than others."""
         ahead = []
         for waited, idle in self.iterations:
-            ahead.append(rule.choose().ahead)
+            limits = rule.choose()
+            ahead.append(limits.ahead)
             self.waited_s += waited
             self.idle_s += idle
-            rule.observe(iterated(survivors))
+            rule.observe(iterated(limits, survivors, 0.6 + beside_s * bool(limits.ahead)))
         return [*ahead, rule.choose().ahead]
 
 
-def iterated(survivors):
-    limits = TreeLimits(8, 4, 6)
-    return Iterated(limits, TokenTree.empty(), [], [1], 0.3, 0.6, 0.1, 2, [], survivors=survivors)
+def iterated(limits, survivors, target_s):
+    return Iterated(limits, TokenTree.empty(), [], [1], 0.3, target_s, 0.1, 2, [], survivors=survivors)
 
 
 @pytest.mark.parametrize(
@@ -487,12 +488,30 @@ def iterated(survivors):
 )
 def test_trees_grow_ahead_where_time_can_be_won(iterations, ahead):
     link = TimedLink(*iterations)
-    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), LostTime(link))) == ahead
+    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), Payoff(link))) == ahead
 
 
 def test_iterations_whose_tree_survived_do_not_tell_what_taking_turns_costs():
     link = TimedLink((0.4, 0.2))
-    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), LostTime(link))
+    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), Payoff(link))
     assert link.run(rule) == [0, MANY_MORE]
-    link.iterations = [(0.4, 0.0)] * 9  # won already: the draft no longer takes its turn
+    link.iterations = [(0.4, 0.0)] * 7  # won already: the draft no longer takes its turn
     assert set(link.run(rule, survivors=5)) == {MANY_MORE}
+
+
+@pytest.mark.parametrize(("beside_s", "is_quicker"), [(-0.05, True), (0.05, False)])
+def test_the_quicker_way_is_taken_after_both_were_tried(beside_s, is_quicker):
+    """What the draft costs the target may be more than the time that it saves. The other way is tried anew
+    from time to time, as texts grow longer and disks warmer."""
+    link = TimedLink(*[(0.4, 0.2)] * 200)
+    ahead = link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), Payoff(link)), beside_s=beside_s)
+    assert [bool(each) for each in ahead[:16]] == [False] + [True] * LAST + [False] * (LAST - 1)
+    later = [bool(each) for each in ahead[16:]]
+    assert 0.8 < later.count(is_quicker) / len(later) < 0.95
+
+
+def test_a_way_that_has_become_quicker_is_found():
+    link = TimedLink(*[(0.4, 0.2)] * (STALE + 2 * LAST))
+    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), Payoff(link))
+    assert not link.run(rule, beside_s=0.05)[-1]
+    assert link.run(rule, beside_s=-0.05)[-1]
