@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Array, as_float, like, log_sum_exp, namespace, on_host
+from engine.decoding.node_logits import NodeLogits
 from engine.tree import ROOT, TokenTree
 
 
@@ -32,13 +33,13 @@ class Judgement:
 
 
 def judge(
-    logits: Array, tree: TokenTree, accepted: Sequence[int], most: int, seconds: float = math.inf
+    logits: NodeLogits, tree: TokenTree, accepted: Sequence[int], most: int, seconds: float = math.inf
 ) -> Judgement:
     """Judge the accepted nodes and the `most` nodes with the best scores. The results are copied to the host
     once.
 
     Of these nodes, the children of the root and of accepted nodes are judged in any case; then the others,
-    best first, until `seconds` have passed. logits: [1 + nodes, vocabulary], row 0 the root's.
+    best first, until `seconds` have passed, those whose parents have logits.
     """
     best = np.argsort(-tree.scores, kind="stable")[:most]
     chosen = set(accepted)
@@ -51,12 +52,12 @@ def judge(
     for i, (parent, siblings) in enumerate(children.items()):
         if i > len(accepted) and time.perf_counter() > deadline:
             break
-        if siblings:
+        if siblings and logits.has(parent):
             nodes += siblings
-            judged.append(_judge_row(logits[parent + 1], tree.tokens[siblings]))
+            judged.append(_judge_row(logits.at([parent])[0], tree.tokens[siblings]))
     if not nodes:
         return Judgement([], [], [])
-    log_probs, ranks = on_host(namespace(logits).concat(judged, axis=1)).tolist()
+    log_probs, ranks = on_host(namespace(judged[0]).concat(judged, axis=1)).tolist()
     return Judgement(nodes, log_probs, [int(rank) for rank in ranks])
 
 

@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from engine.arrays import Array, as_float, is_on_card, like, namespace, on_host
+from engine.decoding.node_logits import NodeLogits
 from engine.drafting import Drawn
 from engine.errors import BadNumbers
 from engine.sampling import TARGET_STREAM, TEST_STREAM, Sampler, TokenHistory, draw, uniforms
@@ -26,18 +27,22 @@ from engine.tree import ROOT, TokenTree
 
 
 def reject(
-    logits: Array, context: Sequence[int], tree: TokenTree, drawn_at: Mapping[int, Drawn], sampler: Sampler
+    logits: NodeLogits,
+    context: Sequence[int],
+    tree: TokenTree,
+    drawn_at: Mapping[int, Drawn],
+    sampler: Sampler,
 ) -> tuple[list[int], int]:
     """Walk the tree; return the accepted nodes from the root down, and the token after them.
 
-    logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root; drawn_at: how
-    the children of nodes were drawn. Raises BadNumbers if the logits at a visited node are not finite.
+    context: every token id up to the root; drawn_at: how the children of nodes were drawn. Raises BadNumbers
+    if the logits at a visited node are not finite.
     """
     accepted: list[int] = []
     node = ROOT
     while True:
         position = len(context) + len(accepted)
-        row = logits[node + 1 : node + 2]
+        row = logits.at([node])
         if not bool(namespace(row).all(namespace(row).isfinite(row))):
             raise BadNumbers
         residual = sampler.probabilities(row, TokenHistory(context, [tree.tokens[accepted].tolist()]))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Array, as_float, is_on_card, like, log_softmax, namespace, on_host, top
 from engine.decoding.judgement import judge
+from engine.decoding.node_logits import BATCH, LateLogits, NodeLogits, PassLogits
 from engine.decoding.pass_thread import PassThread
 from engine.decoding.rejection import reject
 from engine.decoding.verdict import EndedPass, LogProbs, Pending, Verdict
@@ -63,9 +64,10 @@ class TargetVerifier:
             return self._target.read(prompt[known:], drafter.needs.hidden_layers, reported)
 
         def choose(output: Output) -> Verdict:
-            choices = Choices(self._sampler, output.logits, prompt, TokenTree.empty())
+            logits = PassLogits(output.logits)
+            choices = Choices(self._sampler, logits, prompt, TokenTree.empty())
             feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
-            return self._verdict([], choices(ROOT), feedback, output.logits)
+            return self._verdict([], choices(ROOT), feedback, logits)
 
         return self._launch(run, choose, progress)
 
@@ -78,23 +80,28 @@ class TargetVerifier:
         root = len(context) - 1
         tokens = [context[-1], *tree.tokens.tolist(), *lanes.tokens.tolist()]
         positions = [root, *(root + tree.depths).tolist(), *(root + lanes.depths).tolist()]
+        model = self._target.model
+        # Where a drafter learns from the choices at every node, all are needed.
+        late = model.late_head if rows > BATCH and not needs.top_tokens and not len(lanes) else None
+        layers = (*needs.hidden_layers, *([model.layers] if late else []))
 
         def run(reported: Progress) -> Output:
-            return self._target.consider(
-                tokens, positions, visible(tree, lanes), hidden_layers=needs.hidden_layers, progress=reported
-            )
+            mask = visible(tree, lanes)
+            return self._target.consider(tokens, positions, mask, layers, reported, logits=late is None)
 
         def choose(output: Output) -> Verdict:
-            logits = output.logits[:rows]
+            logits: NodeLogits = PassLogits(output.logits[:rows])
+            if late:
+                logits = LateLogits(tree, output.hidden[model.layers], late)
             if needs.rejection:
                 assert proposal.drawn is not None
                 accepted, bonus = reject(logits, context, tree, proposal.drawn, self._sampler)
             else:
                 accepted, bonus = accept(Choices(self._sampler, logits, context, tree), tree)
-            hidden = {layer: states[:rows] for layer, states in output.hidden.items()}
+            hidden = {layer: output.hidden[layer][:rows] for layer in needs.hidden_layers}
             feedback = replace(
-                feedback_of(tokens[:rows], logits, hidden, needs),
-                lanes=on_host(namespace(logits).argmax(output.logits[rows:], axis=-1)),
+                feedback_of(tokens[:rows], output.logits[:rows], hidden, needs),
+                lanes=on_host(namespace(output.logits).argmax(output.logits[rows:], axis=-1)),
                 path=[0, *(node + 1 for node in accepted)],
             )
             verdict = self._verdict(accepted, bonus, feedback, logits, tree)
@@ -126,14 +133,14 @@ class TargetVerifier:
         accepted: list[int],
         bonus: int,
         feedback: Feedback,
-        logits: Array,
+        logits: NodeLogits,
         tree: TokenTree | None = None,
     ) -> Verdict:
         if self._log_probs is None:
             return Verdict(accepted, bonus, feedback, [])
-        rows = [0, *(node + 1 for node in accepted)]
         tokens = [*(tree.tokens[accepted].tolist() if tree else []), bonus]
-        return Verdict(accepted, bonus, feedback, log_probs_of(logits[rows], tokens, self._log_probs))
+        rows = logits.at([ROOT, *accepted])
+        return Verdict(accepted, bonus, feedback, log_probs_of(rows, tokens, self._log_probs))
 
 
 class Choices:
@@ -141,14 +148,14 @@ class Choices:
     computed at once, with one copy to the host; on a CPU, and where each node has a mask, only those of the
     nodes that the walk visits."""
 
-    def __init__(self, sampler: Sampler, logits: Array, context: Ids[int], tree: TokenTree) -> None:
-        """logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root."""
+    def __init__(self, sampler: Sampler, logits: NodeLogits, context: Ids[int], tree: TokenTree) -> None:
+        """context: every token id up to the root."""
         self._sampler = sampler
         self._logits = logits
         self._context = context
         self._tree = tree
         nodes = [ROOT, *range(len(tree))]
-        at_once = is_on_card(logits) and sampler.masks is None
+        at_once = is_on_card(logits.at([ROOT])) and sampler.masks is None
         self._chosen = dict(zip(nodes, self._choose(nodes), strict=True)) if at_once else {}
 
     def __call__(self, node: int) -> int:
@@ -157,7 +164,7 @@ class Choices:
         if token == MORE_CANDIDATES:
             (token,) = self._choose([node])
         if token == MORE_CANDIDATES:
-            (token,) = self._choose([node], candidates=self._logits.shape[-1])
+            (token,) = self._choose([node], candidates=self._logits.at([node]).shape[-1])
         if token == NOT_NUMBERS:
             raise BadNumbers
         return token
@@ -168,7 +175,7 @@ class Choices:
         history = TokenHistory(self._context, [tree.tokens[path].tolist() for path in paths])
         depths = [0 if node == ROOT else int(tree.depths[node]) for node in nodes]
         positions = [len(self._context) + depth for depth in depths]
-        rows = self._logits[like(self._logits, np.array(nodes) + 1)]
+        rows = self._logits.at(nodes)
         chosen: list[int] = self._sampler.choose(rows, positions, history, **how).tolist()
         return chosen
 

@@ -7,6 +7,7 @@ for bit.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +113,11 @@ class CompiledModel(Model):
     def output_head(self) -> OutputHead:
         return CompiledHead(self)
 
+    @cached_property
+    def late_head(self) -> OutputHead | None:
+        """None if the head is streamed: then a pass computes with it while it is in place."""
+        return CompiledHead(self) if self.weights.has_resident_head else None
+
     def capped(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return logits as they are asked for: without padding, scaled, and capped if the model caps them."""
         output = logits[:, : self.vocabulary]
@@ -183,6 +189,7 @@ class CompiledModel(Model):
                 found.append(logits if len(pieces) == 1 else logits.copy())
         progress(len(pieces) * self.layers, len(pieces) * self.layers)
         cache.extend_tail(count)
+        found = found or [np.empty((0, self._rows), np.float32)]
         output = self.capped(found[0] if len(found) == 1 else np.concatenate(found))
         return Output(output, hidden)
 

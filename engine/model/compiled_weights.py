@@ -112,6 +112,10 @@ class CompiledWeights:
         assert self.streamer is not None
         self.streamer.fetch(self._chunks[chunk][0][1])
 
+    @property
+    def has_resident_head(self) -> bool:
+        return not any(isinstance(matrix, StreamedMatrix) for matrix in self.matrices[HEAD])
+
     def resident_head(self) -> tuple[list[TiledMatrix], int]:
         """Return the matrices of the output head in memory, and the bytes that copies take for that."""
         head: list[TiledMatrix] = []

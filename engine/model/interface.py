@@ -122,6 +122,12 @@ class Model(ABC):
     def output_head(self) -> "OutputHead":
         """Return the output head, for states that are not the model's own."""
 
+    @property
+    def late_head(self) -> "OutputHead | None":
+        """The output head for rows of a pass whose logits it did not compute, with the same bits; None if
+        logits are to be computed in the pass."""
+        return None
+
     @abstractmethod
     def forward(
         self,

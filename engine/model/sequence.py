@@ -123,12 +123,15 @@ class Sequence:
         visible: NDArray[np.bool_],
         hidden_layers: Ids[int] = (),
         progress: Progress = no_progress,
+        logits: bool = True,
     ) -> Output:
-        """Run rows without committing them; they join the tail. visible: as in Rows."""
+        """Run rows without committing them; they join the tail. visible: as in Rows. logits: whether they are
+        computed, for every row, or for none."""
         rows = Rows(np.array(tokens, np.int64), np.array(positions, np.int64), visible)
         tail = np.array(self._tail_positions, np.int64)
         self._pass_start = len(tail)
-        output = self.model.forward(rows, self.cache, tail, hidden_layers=hidden_layers, progress=progress)
+        asked = slice(None) if logits else slice(0, 0)
+        output = self.model.forward(rows, self.cache, tail, asked, hidden_layers, progress)
         self._tail_positions.extend(positions)
         return output
 

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.decoding.judgement import judge
+from engine.decoding.node_logits import PassLogits
 from engine.tree import TokenTree
 
 VOCABULARY = 40
@@ -23,7 +24,7 @@ def random_tree(seed: int, nodes: int) -> tuple[TokenTree, torch.Tensor]:
 def test_a_node_is_judged_by_the_targets_logits_at_its_parent(seed: int, nodes: int, most: int) -> None:
     tree, logits = random_tree(seed, nodes)
     accepted = tree.path(nodes - 1) if nodes else []
-    found = judge(logits, tree, accepted, most)
+    found = judge(PassLogits(logits), tree, accepted, most)
     best = np.argsort(-tree.scores, kind="stable")[:most].tolist()
     assert sorted(found.nodes) == sorted({*best, *accepted})
     for node, log_prob, rank in zip(found.nodes, found.log_probs, found.ranks, strict=True):
@@ -38,6 +39,6 @@ def test_a_node_is_judged_by_the_targets_logits_at_its_parent(seed: int, nodes: 
 def test_without_time_only_the_accepted_path_and_its_siblings_are_judged(seed: int, nodes: int) -> None:
     tree, logits = random_tree(seed, nodes)
     accepted = tree.path(nodes - 1)
-    found = judge(logits, tree, accepted, nodes, seconds=-1.0)
+    found = judge(PassLogits(logits), tree, accepted, nodes, seconds=-1.0)
     path = [-1, *accepted]
     assert sorted(found.nodes) == [node for node in range(nodes) if tree.parents[node] in path]

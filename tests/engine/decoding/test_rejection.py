@@ -92,6 +92,7 @@ class TableSequence:
     def __init__(self, table: torch.Tensor, capacity: int) -> None:
         self.table = table  # [vocabulary, vocabulary]
         self.cache = SimpleNamespace(capacity=capacity, length=0, tail=0)
+        self.model = SimpleNamespace(late_head=None)
         self.ids: list[int] = []
 
     def align(self, context):
@@ -108,7 +109,7 @@ class TableSequence:
         self.ids.extend(tokens)
         return SimpleNamespace(logits=self.table[tokens[-1:]], hidden={})
 
-    def consider(self, tokens, positions, visible, hidden_layers=(), progress=no_progress):
+    def consider(self, tokens, positions, visible, hidden_layers=(), progress=no_progress, logits=True):
         return SimpleNamespace(logits=self.table[tokens], hidden={})
 
     def keep(self, tail_slots, tokens):
