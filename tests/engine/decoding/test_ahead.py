@@ -1,7 +1,6 @@
 """Drafting ahead: the tokens are those of plain decoding at any timing of the two passes, and nothing is
 computed twice."""
 
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from engine.decoding.ahead import LAST, SHARE, STALE, GrowingAhead, Payoff, ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
-from engine.decoding.pass_thread import PassThread
 from engine.decoding.verdict import PassEnded
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
@@ -25,7 +23,7 @@ from engine.model.interface import Yielding, no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.tree import GROWN_AHEAD, TokenTree
-from tests.engine.decoding.paths import LAYERS, VOCABULARY, PathModel
+from tests.engine.decoding.paths import VOCABULARY, PathModel
 
 CAPACITY = 96
 PROMPT = [1, 7, 4, 3, 9]
@@ -266,166 +264,6 @@ def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, l
     drafter.sequence.model.on_layer = no_progress
     verifier = ScriptedVerifier(target, Sampler(), script)
     assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
-
-
-# -- two threads ---------------------------------------------------------------------------------------------
-
-
-class Waiting:
-    """A stand-in for a streamer: the target waits in each layer until the draft has run some layers, or
-    cannot run any more."""
-
-    def __init__(self, draft, script):
-        self.on_wait = lambda waits: None
-        self.script = list(script)
-        self.layers = 0  # of the draft
-        self.is_open = False
-        self.intrusions = 0
-        self.moved_on = threading.Condition()
-        draft.on_layer = self.draft_layer
-
-    def draft_layer(self, done, total):
-        with self.moved_on:
-            self.layers += 1
-            self.moved_on.notify_all()
-
-    def target_layer(self, done, total):
-        wanted = self.script.pop(0) if self.script else 0
-        if not wanted or threading.current_thread().name != "target":
-            return
-        with self.moved_on:
-            goal = self.layers + wanted
-        self.on_wait(True)
-        with self.moved_on:
-            self.moved_on.wait_for(lambda: self.layers >= goal, timeout=0.2)  # or the tree is complete
-        self.on_wait(False)
-        with self.moved_on:
-            before = self.layers
-            # At most the layer that was about to run comes between.
-            self.moved_on.wait_for(lambda: self.layers > before + 1, timeout=0.002)
-            self.intrusions += self.layers > before + 1
-
-    def kept(self, row):
-        """Nothing here depends on where the text goes on."""
-
-
-def threaded(sampler, script=(), closeness=0.8):
-    target, drafter = PathModel(), specexec(closeness)
-    streamer = Waiting(drafter.sequence.model, script)
-    target.streamer, target.on_layer = streamer, streamer.target_layer
-    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler, ahead=True)
-    return verifier, drafter, streamer
-
-
-def no_thread_is_left():
-    return not [thread for thread in threading.enumerate() if thread.name == "target"]
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(0, 12), max_size=60), samplers)
-def test_the_draft_computes_only_while_the_target_waits(script, sampler):
-    verifier, drafter, streamer = threaded(sampler, script)
-    found, _ = answer(verifier, drafter, sampler, TreeLimits(8, 4, 6))
-    assert found == plain(sampler)
-    assert streamer.intrusions == 0
-    assert no_thread_is_left()
-
-
-def test_trees_survive_passes_that_wait():
-    verifier, drafter, _ = threaded(Sampler(), [4 * LAYERS] * 300, closeness=1.0)
-    found, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
-    assert found == plain(Sampler())
-    assert sum(each.survivors > 0 for each in iterations) > 0.5 * len(iterations)
-
-
-def test_nothing_is_drafted_beside_a_pass_that_never_waits():
-    verifier, drafter, _ = threaded(Sampler())
-    found, iterations = answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
-    assert found == plain(Sampler())
-    assert not any(each.survivors for each in iterations)
-
-
-@pytest.mark.parametrize("calls", [3, 9, 14, 15, 16, 20, 30, 50])
-def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
-    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
-    left = calls
-
-    def progress(done, total):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6), progress=progress)
-    assert no_thread_is_left()
-    streamer.script = [5] * 100
-    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
-
-
-@pytest.mark.parametrize("layer", [LAYERS + 1, LAYERS + 3, 3 * LAYERS, 3 * LAYERS + 2])
-def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer):
-    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
-    target, left = verifier._target.model, layer
-
-    def fail(done, total):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise OSError("the disk is gone")
-        streamer.target_layer(done, total)
-
-    target.on_layer = fail
-    with pytest.raises(OSError, match="the disk is gone"):
-        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
-    assert no_thread_is_left()
-    target.on_layer = streamer.target_layer
-    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
-
-
-@pytest.mark.parametrize("layer", [40, 43, 47, 60])
-def test_an_error_of_the_draft_ends_the_pass_of_the_target(layer):
-    verifier, drafter, streamer = threaded(Sampler(), [MANY] * 100)
-    draft, left = drafter.sequence.model, layer
-
-    def fail(done, total):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise MemoryError("no more")
-        streamer.draft_layer(done, total)
-
-    draft.on_layer = fail
-    with pytest.raises(MemoryError, match="no more"):
-        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
-    assert no_thread_is_left()
-    draft.on_layer = streamer.draft_layer
-    streamer.script = []
-    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
-
-
-def test_a_pass_is_cancelled_at_its_next_layer():
-    begun, may_go_on = threading.Event(), threading.Event()
-    layers = []
-
-    def run(progress):
-        for layer in range(LAYERS):
-            progress(layer, LAYERS)
-            layers.append(layer)
-            begun.set()
-            may_go_on.wait()
-
-    pending = PassThread(run, lambda output: None, None, no_progress)
-    begun.wait()
-    assert not pending.ready
-    ending = threading.Thread(target=pending.cancel)
-    ending.start()
-    while not pending._is_cancelled:
-        pass
-    may_go_on.set()
-    ending.join()
-    assert layers == [0]
-    assert pending.ready
 
 
 # -- when ----------------------------------------------------------------------------------------------------
