@@ -56,6 +56,12 @@ def run(
     return result
 
 
+@cache
+def plain_run(kind, **settings):
+    """Return the run of plain decoding that trees of every shape are compared with."""
+    return run(pair(kind)[1], NoDrafter(), PROMPT, Sampler(**settings))
+
+
 def drafters(kind, capacity=CAPACITY):
     """Return makers of drafters whose nodes are accepted now and then."""
     _, target, draft = pair(kind)
@@ -88,7 +94,7 @@ def test_greedy_equals_transformers_generate(kind):
             torch.tensor([PROMPT]), do_sample=False, max_new_tokens=48, eos_token_id=None, pad_token_id=0
         )[0, len(PROMPT) :].tolist()
     sampler = Sampler()
-    assert_same(run(model, NoDrafter(), PROMPT, sampler).tokens, expected, model, sampler, PROMPT)
+    assert_same(plain_run(kind).tokens, expected, model, sampler, PROMPT)
     for make in drafters(kind).values():
         assert_same(run(model, make(), PROMPT, sampler, budget=24).tokens, expected, model, sampler, PROMPT)
 
@@ -101,8 +107,8 @@ def test_sampled_tree_output_equals_plain_decoding(kind, budget, name):
     capacity = CAPACITY + 2 * budget  # for the largest tree, and for nodes the draft expands beside it
     saved = passes = 0
     for seed in range(8 if budget < 512 else 2):
-        sampler = Sampler(seed=seed, temperature=0.8, top_p=0.9)
-        plain = run(model, NoDrafter(), PROMPT, sampler)
+        sampling = dict(seed=seed, temperature=0.8, top_p=0.9)
+        sampler, plain = Sampler(**sampling), plain_run(kind, **sampling)
         drafter, target = drafters(kind, capacity)[name](), Sequence(model, capacity)
         found = run(model, drafter, PROMPT, sampler, budget=budget, beams=max(8, budget // 8), target=target)
         assert_same(found.tokens, plain.tokens, model, sampler, PROMPT)
@@ -127,9 +133,8 @@ def test_sampled_tree_output_equals_plain_decoding(kind, budget, name):
 )
 def test_every_sampling_setting_is_exact(name, settings):
     _, model, _ = pair("llama")
-    for seed in range(6):
-        sampler = Sampler(seed=seed, **settings)
-        plain = run(model, NoDrafter(), PROMPT, sampler)
+    for seed in range(6) if settings["temperature"] else [0]:
+        sampler, plain = Sampler(seed=seed, **settings), plain_run("llama", seed=seed, **settings)
         found = run(model, drafters("llama")[name](), PROMPT, sampler, budget=32)
         assert_same(found.tokens, plain.tokens, model, sampler, PROMPT)
 
@@ -151,7 +156,7 @@ def test_several_turns_reuse_rows_and_stay_exact(name):
 
 def test_an_answer_ends_at_the_end_token_and_nothing_follows_it():
     _, model, _ = pair("llama")
-    plain = run(model, NoDrafter(), PROMPT, Sampler())
+    plain = plain_run("llama")
     end = plain.tokens[9]
     expected = plain.tokens[: plain.tokens.index(end) + 1]
     for make in drafters("llama").values():
@@ -161,7 +166,7 @@ def test_an_answer_ends_at_the_end_token_and_nothing_follows_it():
 @pytest.mark.parametrize("limit", [1, 2, 3, 11])
 def test_no_more_tokens_than_requested(limit):
     _, model, _ = pair("llama")
-    expected = run(model, NoDrafter(), PROMPT, Sampler()).tokens[:limit]
+    expected = plain_run("llama").tokens[:limit]
     for make in drafters("llama").values():
         assert run(model, make(), PROMPT, Sampler(), budget=32, max_new_tokens=limit).tokens == expected
 
@@ -176,7 +181,7 @@ def test_a_full_context_ends_the_answer_without_an_error():
 def test_a_decoding_closed_early_leaves_both_sequences_usable():
     _, model, draft = pair("llama")
     target, drafter = Sequence(model, CAPACITY), SpecExecDrafter(Sequence(draft, CAPACITY), VOCABULARY)
-    expected = run(model, NoDrafter(), PROMPT, Sampler()).tokens
+    expected = plain_run("llama").tokens
     for events in range(1, 12):
         stream = decode(
             TargetVerifier(target, Sampler()), drafter, Sampler(), PROMPT, RULE, (), 48, no_progress
@@ -193,7 +198,7 @@ def test_a_pass_cancelled_by_progress_leaves_both_sequences_usable():
 
     _, model, draft = pair("llama")
     target, drafter = Sequence(model, CAPACITY), SpecExecDrafter(Sequence(draft, CAPACITY), VOCABULARY)
-    expected = run(model, NoDrafter(), PROMPT, Sampler()).tokens
+    expected = plain_run("llama").tokens
     for chunks in range(1, 60, 7):
         left = chunks
 
