@@ -1,9 +1,21 @@
-"""No test reads or writes what the user's own programs keep; minutes by area are printed at the end."""
+"""No test reads or writes what the user's own programs keep; tests that run side by side share the cores; the
+minutes by area are printed at the end."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+
+# Torch and numpy read this when they are imported, and so do the processes that tests start.
+if workers := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")):
+    # By default the threads of each worker take all cores, and wait for each other most of the time: on two
+    # busy cores, a test of a tiny model took 60 s of processor time instead of 4.
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+
+from engine.serving.service import GOMP_SPINCOUNT
+
+os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # as the engine does; tests import torch before it
 
 
 @pytest.fixture(scope="session", autouse=True)
