@@ -54,7 +54,15 @@ def drafter(kind, context=CAPACITY, beside=""):
     return make_drafter("+".join(filter(None, [parts.heads.method, beside])), parts)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+@cache
+def plain_run(prompt, sampler, most=12, capacity=CAPACITY):
+    """Return the run of plain decoding, the same for heads of every kind. prompt: a tuple of token ids."""
+    model = models()[0]
+    target = Sequence(model, capacity)
+    return run(model, NoDrafter(), [*prompt], SAMPLERS[sampler], max_new_tokens=most, target=target)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
 def test_answers_turn_after_turn_equal_plain_decoding(kind, sampler):
     model, capacity = models()[0], CAPACITY + 2 * 200
     saved = 0
@@ -62,9 +70,9 @@ def test_answers_turn_after_turn_equal_plain_decoding(kind, sampler):
         target, one = Sequence(model, capacity), drafter(kind, capacity)
         prompt = PROMPT
         for turn in range(2):
-            plain = run(model, NoDrafter(), prompt, sampler, max_new_tokens=12)
-            found = run(model, one, prompt, sampler, budget, max_new_tokens=12, target=target)
-            assert_same(found.tokens, plain.tokens, model, sampler, prompt)
+            plain = plain_run((*prompt,), sampler)
+            found = run(model, one, prompt, SAMPLERS[sampler], budget, max_new_tokens=12, target=target)
+            assert_same(found.tokens, plain.tokens, model, SAMPLERS[sampler], prompt)
             saved += plain.passes - found.passes
             prompt = [*prompt, *plain.tokens, 7, 8, turn + 3]
             if turn == 0:  # an edit in the middle
@@ -72,30 +80,28 @@ def test_answers_turn_after_turn_equal_plain_decoding(kind, sampler):
     assert saved, "no guess was ever accepted"
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("budget", [1, 64])
 def test_a_full_context_ends_the_answer_as_plain_decoding_does(kind, sampler, budget):
     model, capacity = models()[0], 28
-    plain = run(
-        model, NoDrafter(), PROMPT, sampler, max_new_tokens=999, target=Sequence(model, capacity)
-    ).tokens
+    plain = plain_run((*PROMPT,), sampler, 999, capacity).tokens
     one = drafter(kind, capacity)
     for _ in range(2):  # the second time with a full cache
         target = Sequence(model, capacity)
-        found = run(model, one, PROMPT, sampler, budget, max_new_tokens=999, target=target).tokens
+        found = run(model, one, PROMPT, SAMPLERS[sampler], budget, max_new_tokens=999, target=target).tokens
         assert len(PROMPT) + len(found) == capacity
-        assert_same(found, plain, model, sampler, PROMPT)
+        assert_same(found, plain, model, SAMPLERS[sampler], PROMPT)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
+@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("beside", ["specexec", "pld"])
 def test_merged_with_others_the_answer_equals_plain_decoding(kind, beside, sampler):
     model = models()[0]
     target, one = Sequence(model, CAPACITY), drafter(kind, beside=beside)
     for prompt in (PROMPT, TURNS["edited"]):
-        plain = run(model, NoDrafter(), prompt, sampler, max_new_tokens=12)
-        found = run(model, one, prompt, sampler, 24, max_new_tokens=12, target=target)
-        assert_same(found.tokens, plain.tokens, model, sampler, prompt)
+        plain = plain_run((*prompt,), sampler)
+        found = run(model, one, prompt, SAMPLERS[sampler], 24, max_new_tokens=12, target=target)
+        assert_same(found.tokens, plain.tokens, model, SAMPLERS[sampler], prompt)
 
 
 def trees(target, one, prompt):
@@ -103,6 +109,11 @@ def trees(target, one, prompt):
     sampler = SAMPLERS["sampled"]
     stream = decode(TargetVerifier(target, sampler), one, sampler, prompt, RULE, (), 6, no_progress)
     return [event.tree for event in stream if isinstance(event, Iterated)]
+
+
+@cache
+def fresh_trees(kind, turn):
+    return trees(Sequence(models()[0], CAPACITY), drafter(kind), TURNS[turn])
 
 
 def end_while_growing(target, one, prompt, iterations):
@@ -118,7 +129,7 @@ def end_while_growing(target, one, prompt, iterations):
 def test_reuse_of_earlier_texts_leads_to_the_trees_of_a_fresh_start(kind, between):
     model = models()[0]
     target, one = Sequence(model, CAPACITY), drafter(kind)
-    for prompt in TURNS.values():
+    for turn, prompt in TURNS.items():
         if between == "plain":  # the same target answers without heads
             run(model, NoDrafter(), [*prompt[:-1], 9], Sampler(), max_new_tokens=5, target=target)
         elif between == "ended":
@@ -126,7 +137,7 @@ def test_reuse_of_earlier_texts_leads_to_the_trees_of_a_fresh_start(kind, betwee
         elif between == "rewound":
             one.rewind(4)
         found = trees(target, one, prompt)
-        fresh = trees(Sequence(model, CAPACITY), drafter(kind), prompt)
+        fresh = fresh_trees(kind, turn)
         assert len(found) == len(fresh)
         for tree, expected in zip(found, fresh, strict=True):
             assert tree.tokens.tolist() == expected.tokens.tolist()
