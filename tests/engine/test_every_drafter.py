@@ -148,10 +148,15 @@ def ask(session, **options):
     return answer
 
 
+@cache
+def plain_until_it_repeats_itself():
+    return ask(session(capacity=160), drafter="none")
+
+
 @pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none" and name not in HEADS])
 def test_an_answer_that_repeats_itself_stops_where_plain_decoding_stops(name, short_loops):
     """A random model repeats itself soon."""
-    plain = ask(session(capacity=160), drafter="none")
+    plain = plain_until_it_repeats_itself()
     drafted = ask(session(capacity=160), drafter=name, budget=24)
     assert plain.stop_reason == drafted.stop_reason == "repetition"
     assert (drafted.token_ids, drafted.text) == (plain.token_ids, plain.text)
@@ -206,22 +211,34 @@ def check_log_probs(found, expected):
             assert [p for _, p in ours.top] == pytest.approx([p for _, p in theirs.top], abs=1e-3)
 
 
+STATES = "qwen3_5_text"
+STATE_TURNS = [("abcabcabc", 0.0), ("abcabcabc" * 8, 0.8), ("abd" + "abc" * 20, 0.0)]
+
+
+def answers_with_states(asked, name):
+    """Return the text, the options and the answer of each prompt. The third is edited at its beginning."""
+    answers = []
+    for turn, temperature in STATE_TURNS:
+        settings = dict(temperature=temperature, seed=3, max_new_tokens=20, logit_bias={END: -30.0})
+        options = Options(drafter=name, **settings)
+        answer = asked.answer([Message("user", turn)], options, lambda _: None, lambda: False)
+        answers.append((turn, options, answer))
+    return answers
+
+
+@cache
+def plain_with_states():
+    return answers_with_states(session(None, 160, STATES), "none")
+
+
 @pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none"])
 def test_a_model_with_states_answers_as_in_plain_decoding(name):
-    kind, capacity = "qwen3_5_text", 160
-    plain, drafted = session(None, capacity, kind), session(name, capacity, kind)
-    # The third prompt is edited at its beginning.
-    for turn, temperature in (("abcabcabc", 0.0), ("abcabcabc" * 8, 0.8), ("abd" + "abc" * 20, 0.0)):
-        options = dict(temperature=temperature, seed=3, max_new_tokens=20, logit_bias={END: -30.0})
-        expected, found = (
-            each.answer(
-                [Message("user", turn)], Options(**options, drafter=how), lambda _: None, lambda: False
-            )
-            for each, how in ((plain, "none"), (drafted, name))
-        )
-        if drafted.drafter(name).needs.rejection and temperature:
+    asked = session(name, 160, STATES)
+    drafted = answers_with_states(asked, name)
+    for (_, _, expected), (turn, options, found) in zip(plain_with_states(), drafted, strict=True):
+        if asked.drafter(name).needs.rejection and options.temperature:
             assert found.tokens == 20
         else:
-            sampler = sampler_of(Options(**options), 3, Letters())
+            sampler = sampler_of(options, 3, Letters())
             prompt = [ALPHABET.index(letter) for letter in turn]
-            assert_same(found.token_ids, expected.token_ids, models(kind)[0], sampler, prompt)
+            assert_same(found.token_ids, expected.token_ids, models(STATES)[0], sampler, prompt)
