@@ -4,7 +4,7 @@ import pytest
 from msgspec import structs
 from PySide6.QtCore import QElapsedTimer, QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDesktopServices
-from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
@@ -274,34 +274,6 @@ def test_the_header_names_the_model_that_is_being_loaded(window: Window, engines
     assert window.header.model.text() == "another.gguf" != before
 
 
-@pytest.mark.parametrize("state", [State.STARTING, State.LOADING, State.READY, State.ANSWERING, State.LOST])
-def test_closing_ends_the_engine_in_every_state(
-    state: State, make_window: Callable[..., Window], qtbot: QtBot
-) -> None:
-    engines = FakeEngines((lambda *_: None) if state is State.LOADING else None)
-    if state is State.STARTING:
-        engines.gate.clear()
-    window = make_window(engines)
-    if state in (State.ANSWERING, State.LOST):
-        reach(window, qtbot, State.READY)
-        request = ask(window, engines, qtbot)
-        engines.last.say(delta(request, "text"), grown(request))
-    if state is State.LOST:
-        engines.last.die()
-        reach(window, qtbot, state)
-        qtbot.waitUntil(lambda: not window.engine.is_running)
-        window.close()
-        assert not window.isVisible()
-        return
-    reach(window, qtbot, state)
-    with qtbot.waitSignal(window.closed):
-        window.close()
-        assert not window.isVisible()
-        engines.gate.set()
-    assert engines.last.closed.is_set()
-    assert not window.engine.is_running
-
-
 def test_a_thousand_trees_are_painted_at_most_thirty_times_a_second(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
@@ -471,59 +443,11 @@ def test_the_list_of_chats_is_a_key_away(window: Window, engines: FakeEngines, q
     assert window.sidebar.view.hasFocus()
 
 
-def test_closing_does_not_wait_forever(
-    make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.window.window.CLOSE_TIMEOUT_MS", 20)
-    engines.gate.clear()
-    window = make_window(engines)
-    with qtbot.waitSignal(window.closed):
-        window.close()
-    assert window.engine.is_running
-    with qtbot.waitSignal(window.engine.ended):
-        engines.gate.set()
-
-
 def test_the_page_of_shortcuts_is_gone_once_it_is_closed(window: Window, qtbot: QtBot) -> None:
     window.sidebar.keys_asked.emit()
     (page,) = window.findChildren(KeyboardPage)
     page.reject()
     qtbot.waitUntil(lambda: not window.findChildren(KeyboardPage))
-
-
-def test_an_answer_that_repeats_itself_is_stopped_and_can_be_continued(
-    window: Window, engines: FakeEngines, qtbot: QtBot
-) -> None:
-    request = ask(window, engines, qtbot)
-    engines.last.say(delta(request, "ha ha"), answer(request, "ha ha", "repetition"))
-    reach(window, qtbot, State.READY)
-    assert "It repeats itself" in notice_text(window)
-    assert "repeats itself" in last_answer(window).ending.text()
-    assert window.transcript.notice is not None
-    window.transcript.notice.button.click()
-    assert window.transcript.notice is None
-    request = engines.last.asked(messages.Chat)[-1]
-    assert request.messages[-1] == messages.Message("assistant", "ha ha")
-    assert not request.options.stop_loops
-    engines.last.say(delta(request.id, " ho."), answer(request.id, " ho."))
-    reach(window, qtbot, State.READY)
-    assert last_answer(window).text == "ha ha ho."
-    assert window.transcript.notice is None
-
-
-def test_a_repetition_can_be_left_as_it_is(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
-    engines.last.say(answer(ask(window, engines, qtbot), "ha ha", "repetition"))
-    reach(window, qtbot, State.READY)
-    notice = window.transcript.notice
-    assert notice is not None
-    (stop,) = [button for button in notice.findChildren(QPushButton) if button is not notice.button]
-    stop.click()
-    assert window.transcript.notice is None
-    assert len(engines.last.asked(messages.Chat)) == 1
-    engines.last.say(answer(ask(window, engines, qtbot), "ha ha", "repetition"))
-    reach(window, qtbot, State.READY)
-    window.chat.open(None)
-    assert window.transcript.notice is None, "the notice belongs to the chat"
 
 
 def test_idle_models_are_unloaded_as_the_preferences_say(
