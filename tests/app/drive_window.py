@@ -11,7 +11,8 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import structs
@@ -35,27 +36,41 @@ NONE = Qt.KeyboardModifier.NoModifier
 
 
 def main() -> None:
+    given = arguments().parse_args()
+    app = make_application()
+    greedy = structs.replace(NEW_CHATS, options=SavedOptions())
+    with sitting(given, new_chats=greedy, theme="light") as person:
+        report: dict[str, object] = {"platform": app.platformName(), "loads": person.loads}
+        for flow in flows.FLOWS:
+            report[flow.__name__] = flow(person)
+    report["still_running"] = person.engine.is_running
+    print(json.dumps(report))
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return a parser of the arguments that each program of this kind has."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target")
-    given = parser.parse_args()
+    return parser
+
+
+@contextmanager
+def sitting(given: argparse.Namespace, **preferences: object) -> Iterator["Person"]:
+    """Open a window that has no chats yet, and close it in the end. given: `arguments`; preferences: those
+    that are not the usual ones."""
     given.folder.mkdir(parents=True, exist_ok=True)
-    app = make_application()
     for name in ("conversations.sqlite", "settings.toml"):
         (given.folder / name).unlink(missing_ok=True)
     store = Store(given.folder / "conversations.sqlite")
-    preferences = PreferencesFile(given.folder / "settings.toml")
-    preferences.change(new_chats=structs.replace(NEW_CHATS, options=SavedOptions()), theme="light")  # greedy
-    window = Window(Core(Arguments(target=given.target), store, preferences))
+    file = PreferencesFile(given.folder / "settings.toml")
+    file.change(**preferences)
+    window = Window(Core(Arguments(target=given.target), store, file))
     window.start()
-    person = Person(window, store, preferences, given.folder)
-    report: dict[str, object] = {"platform": app.platformName(), "loads": person.loads}
-    for flow in flows.FLOWS:
-        report[flow.__name__] = flow(person)
+    person = Person(window, store, file, given.folder)
+    yield person
     person.leave()
-    report["still_running"] = window.engine.is_running
     store.close()
-    print(json.dumps(report))
 
 
 class Person:
