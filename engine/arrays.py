@@ -42,7 +42,7 @@ def as_float(array: Array, double: bool = False) -> Array:
 
 
 def is_on_card(array: Array) -> bool:
-    return not isinstance(array, np.ndarray) and bool(array.is_cuda)
+    return not isinstance(array, np.ndarray) and not array.is_cpu
 
 
 def top(values: Array, count: int) -> tuple[Array, Array]:

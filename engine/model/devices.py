@@ -51,10 +51,11 @@ def _obstacle() -> str | None:
 
 def free_nbytes(device: Device) -> int:
     """Return the number of bytes of memory that are free on the device now."""
-    if device == "cuda":
+    if device != "cpu":
         import torch
 
-        return torch.cuda.mem_get_info(device)[0]
+        free: int = torch.get_device_module(device).mem_get_info(device)[0]
+        return free
     return machine.available_nbytes()
 
 

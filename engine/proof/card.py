@@ -54,7 +54,7 @@ class CudaCard:
         work()
 
     def finish(self) -> None:
-        torch.cuda.synchronize(self.device)
+        torch.get_device_module(self.device).synchronize(self.device)
 
     def lanes(self) -> str:
         from engine.machine.gpu import lanes_now

@@ -72,7 +72,7 @@ def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) 
 
 
 def tier_of(sequence: Sequence) -> Literal["vram", "ram"]:
-    return "vram" if sequence.model.device == "cuda" else "ram"
+    return "ram" if sequence.model.device == "cpu" else "vram"
 
 
 def link_of(target: Sequence, folder: Path) -> protocol.Link | None:

@@ -18,7 +18,7 @@ from engine.streaming.pinned import PageLocks, driver_locks, pinned
 
 def link_to(device: torch.device) -> DeviceLink | None:
     """Return the link to `device`; None for the CPU, which computes where the weights are."""
-    return CudaLink(device) if device.type == "cuda" else None
+    return None if device.type == "cpu" else CudaLink(device)
 
 
 class CudaLink:
@@ -26,12 +26,9 @@ class CudaLink:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
+        self._card = card = torch.get_device_module(device)
         self._pins = ways.taken("copies") == "pinned"
-        self._stream = (
-            torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-            if ways.taken("streams") == "two"
-            else torch.cuda.default_stream(device)
-        )
+        self._stream = card.Stream(device) if ways.taken("streams") == "two" else card.default_stream(device)
         # ROCm's torch calls its devices CUDA devices, too, but there is no such driver.
         self._locks: PageLocks | None = None if torch.version.hip else driver_locks()
 
@@ -46,16 +43,16 @@ class CudaLink:
         return pinned(nbytes, self._locks)
 
     def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event) -> Event:
-        with torch.cuda.stream(self._stream):
+        with self._card.stream(self._stream):
             self._stream.wait_event(after)
             slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=self._pins)
             return self._stream.record_event()
 
     def used(self) -> Event:
-        return torch.cuda.current_stream(self._device).record_event()
+        return self._card.current_stream(self._device).record_event()
 
     def compute_after(self, event: Event) -> None:
-        torch.cuda.current_stream(self._device).wait_event(event)
+        self._card.current_stream(self._device).wait_event(event)
 
     def wait(self, event: Event) -> None:
         event.synchronize()

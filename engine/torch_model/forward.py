@@ -94,14 +94,14 @@ class TorchModel(Model):
         self.packed = packed
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
         # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
-        self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
+        self.prompt_rows = None if device == "cpu" else PROMPT_ROWS
         self.lending: Lending | None = None
         self._near: NearProducts | None = None
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
         # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
         fixed = not self._state_shapes and not is_mixture(module)
-        if device == "cuda" and streamer is None and recordable and fixed:
+        if device != "cpu" and streamer is None and recordable and fixed:
             self.graphs = Graphs(
                 CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
             )

@@ -74,7 +74,7 @@ class Inputs:
         seen[count:] = seen[count - 1]
         for buffer, values in ((self._numbers, numbers), (self._seen, seen)):
             # The host does not wait for a copy from pinned memory, which torch reuses only after the copy.
-            buffer.copy_(values.pin_memory() if buffer.is_cuda else values, non_blocking=True)
+            buffer.copy_(values if buffer.is_cpu else values.pin_memory(), non_blocking=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,17 +169,18 @@ class CudaRecorder:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-        self._pool = torch.cuda.graph_pool_handle()
+        self._card = torch.get_device_module(device)
+        self._stream = self._card.Stream(device)
+        self._pool = self._card.graph_pool_handle()
 
     def __call__(self, work: Callable[[], Output]) -> tuple[Callable[[], None], Output]:
-        current = torch.cuda.current_stream(self._device)
+        current = self._card.current_stream(self._device)
         self._stream.wait_stream(current)
-        with torch.cuda.stream(self._stream):
+        with self._card.stream(self._stream):
             work()  # compiles kernels and allocates workspaces; neither can be recorded
-            graph = torch.cuda.CUDAGraph()
+            graph = self._card.CUDAGraph()
             # Other threads keep using the device: one may be streaming another model's weights.
-            with torch.cuda.graph(
+            with self._card.graph(
                 graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"
             ):
                 output = work()

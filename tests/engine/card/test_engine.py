@@ -1,0 +1,226 @@
+"""The engine on another device: models are loaded, streamed, recorded and helped there, and give the numbers
+of transformers on the processor."""
+
+import platformdirs
+import pytest
+import torch
+
+from engine import protocol
+from engine.checkpoints import open_checkpoint
+from engine.decoding.budget import FixedLimits
+from engine.decoding.iteration import Iterated, decode
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import TreeLimits
+from engine.drafting.none import NoDrafter
+from engine.drafting.specexec import SpecExecDrafter
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
+from engine.proof import link_checks, worker
+from engine.proof.card import CudaCard
+from engine.proof.trial import Trial
+from engine.sampling import Sampler
+from engine.serving import fit
+from engine.serving import load as steps
+from engine.serving.service import EngineService
+from engine.streaming import WeightLimits, chunks, loan
+from engine.streaming.disk import SECTOR
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.loader import load_model
+from engine.torch_model.near_products import NearProducts
+from tests.engine.card.card import CARD, DEVICE
+from tests.engine.card.kernels import TYPE
+from tests.engine.checkpoints.files import convert
+from tests.engine.heads.test_service import write_target
+from tests.engine.models import CONTEXT, VOCABULARY, disturbed, ours, reference
+from tests.engine.planner.made import DESKTOP
+from tests.engine.sessions import Session
+from tests.engine.torch_model.test_builder import TEXT, expected
+
+RAM = WeightLimits(60_000)
+DISK = WeightLimits(60_000, 70_000)
+
+
+@pytest.fixture(autouse=True)
+def tiny_gaps(monkeypatch, driver):
+    """Stream small files in several chunks, from pinned memory."""
+    monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
+
+
+def load(path, **how) -> TorchModel:
+    return load_model(open_checkpoint(path), torch.float32, TYPE, no_progress, CONTEXT, **how)  # type: ignore[arg-type]
+
+
+def check(model: TorchModel, module) -> None:
+    """Compare the model's logits of some texts with those of transformers, and close it."""
+    sequence = Sequence(model, CONTEXT)
+    for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
+        sequence.align(text[:-1])
+        logits = sequence.extend(text[len(sequence.ids) :])
+        assert logits.device == DEVICE
+        torch.testing.assert_close(logits.cpu(), expected(module, text), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        ("qwen3", {}),
+        ("qwen3", {"packed": True}),
+        ("qwen3", {"limits": RAM}),
+        ("qwen3", {"limits": DISK}),
+        ("gemma3n_text", {"packed": True}),
+        ("qwen3_moe", {"limits": DISK}),
+        ("qwen3_5_text", {}),
+        ("granitemoehybrid", {"packed": True}),
+    ],
+    ids=str,
+)
+def test_a_model_on_a_card_gives_the_logits_of_transformers(kind, how, tmp_path):
+    module = reference(kind)
+    module.save_pretrained(tmp_path)
+    check(load(tmp_path, **how), module)
+
+
+def test_packed_weights_are_unpacked_on_the_card(tmp_path):
+    module = reference("llama", hidden_size=64, intermediate_size=128)
+    path = convert(module, tmp_path / "model.gguf", "Q8_0")
+    model = load(path, limits=WeightLimits(90_000))
+    logits = Sequence(model, CONTEXT).extend(TEXT).cpu()
+    assert (logits - expected(module)).abs().max() < 0.05 * expected(module).abs().max()
+    model.close()
+
+
+def test_a_processor_that_helps_waits_for_inputs_and_the_card_for_outputs(tmp_path, monkeypatch):
+    monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: 1e12)
+    monkeypatch.setattr(loan, "GAIN", 10.0)
+    module = reference("qwen3")
+    module.save_pretrained(tmp_path)
+    model = load(tmp_path, limits=RAM, processor_helps=True)
+    assert model.lending.share > 0
+    check(model, module)
+
+
+def on_card(module) -> TorchModel:
+    model = ours(module)
+    return TorchModel(model.module.to(TYPE), model.config, model.dtype, TYPE)  # type: ignore[arg-type]
+
+
+def test_recorded_passes_equal_launched_ones():
+    plain, replayed = (on_card(reference("qwen2_window")) for _ in range(2))
+    assert plain.graphs is not None
+    plain.graphs = None
+    session = Session(Sequence(plain, 300), Sequence(replayed, 300), seed=1)
+    for count in (80, 1, 3, 180):
+        session.extend(count)
+        session.grow(passes=2, most=14)
+    session.check()
+    assert replayed.graphs._works
+    assert any(replayed.graphs._recordings.values())
+
+
+def test_a_recording_for_which_there_is_no_memory_is_done_without(small_card):
+    model, other = on_card(reference("llama")), on_card(reference("llama"))
+    other.graphs = None
+    session = Session(Sequence(model, 64), Sequence(other, 64), seed=1)
+    session.extend(40)
+    recorder, limit = model.graphs._record, CARD.memory.nbytes
+
+    def without_memory(work):
+        small_card(1000)
+        try:
+            return recorder(work)
+        finally:
+            CARD.memory.nbytes = limit
+
+    model.graphs._record = without_memory
+    session.extend(3)
+    model.graphs._record = recorder
+    session.extend(1)
+    session.check()
+    recordings = model.graphs._recordings[session.both[0].cache]
+    assert [rows for (rows, *_), recording in recordings.items() if recording is None] == [4]
+    assert {rows for rows, *_ in recordings} == {1, 4, 64}
+
+
+def text_of(target: TorchModel, draft: TorchModel | None, seed: int) -> list[int]:
+    sampler = Sampler(seed=seed, temperature=0.8, top_p=0.9)
+    drafter = SpecExecDrafter(Sequence(draft, 160), VOCABULARY) if draft else NoDrafter()
+    verifier = TargetVerifier(Sequence(target, 160), sampler)
+    rule = FixedLimits(TreeLimits(24 if draft else 0, 8, 8))
+    prompt = [1, 17, 4, 33, 9, 9, 21, 50, 17, 4]
+    tokens: list[int] = []
+    for event in decode(verifier, drafter, sampler, prompt, rule, (), 32, no_progress):
+        tokens += event.tokens if isinstance(event, Iterated) else []
+    return tokens
+
+
+def test_a_pair_writes_the_text_that_the_processor_writes_alone(tmp_path):
+    module = reference("llama")
+    module.save_pretrained(tmp_path)
+    target, draft = load(tmp_path, limits=DISK), on_card(disturbed(module, 0.05))
+    for seed in range(2):
+        assert text_of(target, draft, seed) == text_of(ours(module), None, seed)
+    target.close()
+
+
+class QuietCard(CudaCard):
+    """The card, of which no speed is measured."""
+
+    def __init__(self) -> None:
+        self.device = DEVICE
+        self.measures = False
+
+
+@pytest.mark.parametrize(
+    ("kernel", "way"),
+    [
+        ("memory", "card"),
+        ("dense float32", "card"),
+        ("unpack Q4_K float32", "torch"),
+        ("unpack GPTQ-4-128-1 float32", "torch"),
+        ("unpack NVFP4 float32", "torch"),
+        ("product Q4_K float32", "unpack"),
+        ("attention 8 float32", "fused"),
+        ("attention 8 float32", "math"),
+        ("copies", "pinned"),
+        ("copies", "staging"),
+        ("streams", "two"),
+        ("streams", "one"),
+        ("noise", "card"),
+        ("graphs", "replay"),
+    ],
+)
+def test_a_card_proves_itself(kernel, way, monkeypatch):
+    monkeypatch.setattr(link_checks, "_NBYTES", 1 << 14)
+    assert worker.tried(QuietCard(), Trial(kernel, way)) == worker.TriedWay(kernel, way, "right")
+
+
+def test_a_pair_that_runs_out_of_the_cards_memory_is_loaded_smaller(tmp_path, monkeypatch, small_card):
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
+    monkeypatch.setattr(fit.planner, "profile_of", lambda *known: DESKTOP)
+    monkeypatch.setattr(steps, "choose_device", lambda requested: TYPE if requested != "cpu" else "cpu")
+    write_target(tmp_path / "target")
+    request = protocol.Load(id=1, target=str(tmp_path / "target"), draft="none", dtype="float32")
+    chat = protocol.Chat(
+        id=2,
+        messages=[protocol.Message("user", "HELLO")],
+        options=protocol.Options(drafter="none", max_new_tokens=10),
+    )
+
+    def answered() -> tuple[protocol.Loaded, int, protocol.Answer]:
+        engine, before = EngineService(), CARD.memory.used
+        loaded = engine.load(request, lambda event: None, lambda: False)
+        try:
+            assert engine.session.pair.target.model.device == TYPE
+            taken = CARD.memory.used - before
+            return loaded, taken, engine.answer(chat, lambda event: None, lambda: False)
+        finally:
+            engine.unload()
+
+    loaded, needed, whole = answered()
+    assert not loaded.note
+    small_card(needed - 1)
+    smaller, taken, answer = answered()
+    assert "Memory ran out in VRAM" in smaller.note
+    assert taken < needed
+    assert answer.token_ids == whole.token_ids
