@@ -65,10 +65,10 @@ def text_pass(model: "Model", rows: int, behind: int = CONTEXT) -> Callable[[], 
 
 def finish(device: "Device") -> None:
     """Wait until the device has completed all queued work."""
-    if device == "cuda":
+    if device != "cpu":
         import torch
 
-        torch.cuda.synchronize(device)
+        torch.get_device_module(device).synchronize(device)
 
 
 def timed(work: Callable[[], Any], repeats: int) -> Timings:

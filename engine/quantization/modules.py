@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -127,25 +128,29 @@ class Experts(nn.Module):
         x: [rows, width]. chosen: the experts of each row, int64 [rows, k]. shares: their shares, [rows, k].
         """
         output = torch.zeros_like(x)
-        used = chosen.unique().tolist()
+        # The only place where the host waits for a card.
+        of_rows = chosen.cpu().numpy()
+        numbers, counts = np.unique(of_rows, return_counts=True)
+        used: list[int] = numbers.tolist()
         if not set(used) <= self._matrices.keys():
             raise BadCheckpoint(
                 f"A router chose expert {used[-1]}, and there are {len(self._matrices)}.",
                 "The file is damaged: download the model again.",
             )
         if self.mover is not None:
-            by_row = chosen.tolist() if len(chosen) <= TREE_ROWS else []
+            by_row = of_rows.tolist() if len(chosen) <= TREE_ROWS else []
             first = self.kinds[0]
             self.mover.choose(
                 self.matrices(),
                 self.matrices(used),
                 [[self._matrices[expert][first] for expert in row] for row in by_row],
             )
-        for expert in used:
-            rows, rank = torch.where(chosen == expert)
-            mine = x[rows]
-            inner = self._gated(*self._gate_and_up(expert, mine))
-            answer = self._product("down_proj", expert, inner) * shares[rows, rank, None]
+        # Places in the table of choices, expert by expert, each expert's from the first row to the last.
+        places = chosen.flatten().argsort(stable=True).split(counts.tolist())
+        for expert, mine in zip(used, places, strict=True):
+            rows = mine // chosen.shape[1]
+            inner = self._gated(*self._gate_and_up(expert, x[rows]))
+            answer = self._product("down_proj", expert, inner) * shares.flatten()[mine, None]
             output.index_add_(0, rows, answer.to(output.dtype))
         return output
 

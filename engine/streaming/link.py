@@ -26,7 +26,7 @@ class CudaLink:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._card = card = torch.get_device_module(device)
+        self._card = card = torch.get_device_module(device)  # torch.cuda
         self._pins = ways.taken("copies") == "pinned"
         self._stream = card.Stream(device) if ways.taken("streams") == "two" else card.default_stream(device)
         # ROCm's torch calls its devices CUDA devices, too, but there is no such driver.

@@ -81,20 +81,20 @@ class TorchDFlashHead(BlockHead):
         rotary = self._rotary(guessed, positions[None])
         for layer in self._module.layers:
             assert isinstance(layer, DFlashLayer)
-            visible = self._visible(layer, positions[before:])
+            visible = self._visible(layer, positions[before:], first + before)
             guessed = layer(guessed, states[None], rotary=rotary, visible=visible, cache=cache)
         cache.extend_tail(before + block)
         cache.keep(range(before))  # the block's rows are of guesses
         return self._target.logits(self._module.norm(guessed)[0, 1:])
 
-    def _visible(self, layer: DFlashLayer, positions: Tensor) -> Visibility:
+    def _visible(self, layer: DFlashLayer, positions: Tensor, first: int) -> Visibility:
         """Return what the block's rows see in a layer: the text before the block and, of the block itself,
-        each other, or only themselves and earlier rows."""
+        each other, or only themselves and earlier rows. first: the first of the positions, which the host
+        knows without waiting for a card."""
         settings, block = self._settings, len(positions)
         causal = layer.slides if settings.causal is None else settings.causal
         ahead = positions[None, :] - positions[:, None]
         seen = ahead < (1 if causal else layer.window or block)
-        first = int(positions[0])
         return Visibility(TensorRows(positions, positions, seen), first + block - 1, first, positions[:0])
 
     @torch.inference_mode()

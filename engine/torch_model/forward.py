@@ -84,6 +84,7 @@ class TorchModel(Model):
         # has no such setting; for architectures that are not declared, the proof tells.
         self._embedding_factor: float = getattr(config, "embedding_multiplier", 1.0)
         rows: int = config.vocab_size
+        self._rows = rows  # of the embedding
         self.vocabulary = min(rows, vocabulary or rows)
         self.width: int = config.hidden_size
         self.dtype = dtype
@@ -155,6 +156,8 @@ class TorchModel(Model):
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:
+        if len(tokens) and not 0 <= tokens.min() <= tokens.max() < self._rows:  # a card would stop for good
+            raise IndexError(f"The tokens {tokens.min()} to {tokens.max()} are not all in the embedding.")
         return self._embedded(torch.from_numpy(tokens).to(self.device))
 
     def _embedded(self, tokens: Tensor) -> Tensor:

@@ -169,7 +169,7 @@ class CudaRecorder:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._card = torch.get_device_module(device)
+        self._card = torch.get_device_module(device)  # torch.cuda
         self._stream = self._card.Stream(device)
         self._pool = self._card.graph_pool_handle()
 

@@ -126,6 +126,8 @@ class TorchPEagleHead(BlockHead):
         own = self._module.embed_tokens
         if own is None:
             return self._target.embed(tokens)
+        if int(tokens.max()) >= own.num_embeddings:  # a card would stop for good
+            raise IndexError(f"The token {tokens.max()} is not in the embedding.")
         embedded: Tensor = own(torch.from_numpy(tokens).to(self._target.device))
         return embedded
 

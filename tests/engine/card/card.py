@@ -5,6 +5,7 @@ that the host can touch, devices do not mix, copies are late, and memory runs ou
 PyTorch's own example of such a device, torch_openreg, is a C++ extension; this one needs no compiler.
 """
 
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,19 +16,24 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 from tests.engine.card.kernels import TYPE, Kernels
 from tests.engine.card.memory import Memory
-from tests.engine.card.streams import CardEvent, CardGraph, CardStream, Queue
+from tests.engine.card.streams import CardGraph, CardStream, Queue
 
 DEVICE = torch.device(TYPE, 0)
 
 
 class Card:
-    """What torch.cuda is for CUDA devices: `torch.get_device_module` returns it. Attributes: `memory`,
-    `kernels`, `queue`."""
+    """What torch.cuda is for CUDA devices: `torch.get_device_module` returns it. A process can have only one,
+    and keeps it. Attributes: `memory`, `kernels`, `queue`."""
 
     def __init__(self) -> None:
         self.memory = Memory()
         self.queue = Queue(self.memory.collect)
         self.kernels = Kernels(self.memory, self.queue)
+        _setup_privateuseone_for_python_backend(backend_module=self)
+        self._operations = torch.library.Library("_", "IMPL", "PrivateUse1")
+        self._operations.fallback(self.kernels.run)
+        self._pinning = torch.library.Library("aten", "IMPL", "CPU")
+        self._pinning.impl("_pin_memory", self.pin)
 
     # What torch asks of a module for a device.
 
@@ -51,7 +57,7 @@ class Card:
 
     # What the engine asks of torch.cuda.
 
-    def Stream(self, device: Any = None) -> CardStream:  # noqa: N802
+    def Stream(self, device: Any = None) -> CardStream:
         return CardStream(self.queue)
 
     def stream(self, stream: CardStream) -> Any:
@@ -63,7 +69,7 @@ class Card:
     def current_stream(self, device: Any = None) -> CardStream:
         return self.queue.current_stream()
 
-    def CUDAGraph(self) -> CardGraph:  # noqa: N802
+    def CUDAGraph(self) -> CardGraph:
         return CardGraph(self.queue)
 
     def graph_pool_handle(self) -> None:
@@ -97,23 +103,11 @@ class Card:
         del self.kernels.pinned[address]
 
     def pin(self, tensor: Tensor, device: Any = None) -> Tensor:
-        """Return a copy of a tensor in pinned memory, which is never unlocked."""
+        """Return a copy of a tensor in pinned memory."""
         copy = tensor.clone()
         self.lock(copy.data_ptr(), copy.nbytes)
+        weakref.finalize(copy, self.unlock, copy.data_ptr()).atexit = False
         return copy
 
 
-def _installed() -> Card:
-    card = Card()
-    _setup_privateuseone_for_python_backend(backend_module=card)
-    everything = torch.library.Library("_", "IMPL", "PrivateUse1")
-    everything.fallback(card.kernels.run)
-    pinning = torch.library.Library("aten", "IMPL", "CPU")
-    pinning.impl("_pin_memory", card.pin)
-    _LIBRARIES.extend([everything, pinning])
-    return card
-
-
-_LIBRARIES: list[torch.library.Library] = []
-CARD = _installed()
-__all__ = ["CARD", "DEVICE", "Card", "CardEvent"]
+CARD = Card()

@@ -1,4 +1,5 @@
-"""Every operation of torch on the card for tests. The processor computes it, later, on what the card stores."""
+"""Every operation of torch on the card for tests: the processor computes it, later, on what the card
+stores."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tests.engine.card.memory import Memory
-from tests.engine.card.streams import Queue
+from tests.engine.card.streams import CardStream, Queue
 
 TYPE = "privateuseone"  # what torch calls the one device outside its tree, if it has no name of its own
 _PROCESSOR = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
@@ -17,19 +18,23 @@ _INDEXING = ("aten::index", "aten::index_put_", "aten::_index_put_impl_")
 
 
 class Kernels:
-    """The kernels of one card. Attributes: `memory`, `queue`: those of the card; `pinned`, bytes by address that
-    the card reads and writes while the host goes on."""
+    """The kernels of one card.
+
+    Attributes: `memory`, `queue`, those of the card; `pinned`, the bytes at each address that the card reads
+    and writes while the host goes on; `waits`, how often the host has waited for numbers of the card.
+    """
 
     def __init__(self, memory: Memory, queue: Queue) -> None:
         self.memory = memory
         self.queue = queue
         self.pinned: dict[int, int] = {}
+        self.waits = 0
 
     def run(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute any operation that torch has no code for on the card."""
         name: str = op._schema.name
         if name in ("aten::empty", "aten::empty_strided"):
-            return self._empty(args, kwargs)
+            return self._like(op(*args, **{**kwargs, "device": "meta", "pin_memory": None}))
         if name == "aten::_copy_from":
             return self._copy(*args, **kwargs)
         written = _written(op)
@@ -38,6 +43,7 @@ class Kernels:
         return self._compute(op, written, args, kwargs)
 
     def _compute(self, op: Any, written: tuple[int | str, ...], args: Any, kwargs: Any) -> Any:
+        """Compute an operation with numbers. written: the arguments that it writes."""
         if any(isinstance(key, str) and not kwargs[key].numel() for key in written):
             self._enlarge(op, written, args, kwargs)
         own = _changed((_numbers_as_tensors(op, args), kwargs), lambda tensor: self._argument(op, tensor))
@@ -60,8 +66,7 @@ class Kernels:
             return None if not returned else outputs[0] if returned == 1 else tuple(outputs)
         shapes = None if _depends_on_data(op) else self._shapes(op, args, kwargs)
         if shapes is None:  # the host waits for the card
-            stream.refuse_recording(str(op))
-            stream.synchronize()
+            self._wait(stream, str(op))
             return _changed(work(), self._new_from)
         outputs = _changed(shapes, self._like)
 
@@ -83,7 +88,7 @@ class Kernels:
 
     def _argument(self, op: Any, tensor: Tensor) -> Tensor:
         """Return what the processor computes with in place of an argument."""
-        if tensor.device.type == TYPE:
+        if _on_card(tensor):
             return self.memory.content(tensor)
         if tensor.dim() and op._schema.name not in _INDEXING:
             raise RuntimeError(
@@ -107,15 +112,11 @@ class Kernels:
         except NotImplementedError:
             return None
 
-    def _empty(self, args: Any, kwargs: Any) -> Tensor:
-        wanted = {
-            key: value for key, value in kwargs.items() if key not in ("device", "pin_memory", "layout")
-        }
-        return self._like(
-            torch.empty_strided(*args, **wanted, device="meta")
-            if len(args) > 1
-            else torch.empty(*args, **wanted, device="meta")
-        )
+    def _wait(self, stream: CardStream, what: str) -> None:
+        """Let the host wait for numbers."""
+        stream.refuse_recording(what)
+        self.waits += 1
+        stream.synchronize()
 
     def _like(self, shape: Tensor) -> Tensor:
         stream = self.queue.current_stream()
@@ -127,34 +128,38 @@ class Kernels:
         return output
 
     def _copy(self, source: Tensor, target: Tensor, non_blocking: bool = False) -> Tensor:
-        """Copy between processor and card, or on the card. The host goes on only if its memory is pinned; if it
-        is not, the driver has read it before, or has written it."""
+        """Copy between processor and card, or on the card. If the host goes on meanwhile, the card reads and
+        writes pinned memory late; of other memory, the driver reads a copy at once, or waits to write it."""
         stream = self.queue.current_stream()
-        on_card = [tensor.device.type == TYPE for tensor in (source, target)]
-        host = next((t for t, here in zip((source, target), on_card, strict=True) if not here), None)
-        late = host is None or (non_blocking and self.is_pinned(host))
-        if not late:
-            stream.refuse_recording("a copy for which the host waits")
-        read = self.memory.content(source) if on_card[0] else source if late else source.clone()
-        write = self.memory.content(target) if on_card[1] else target
-        self.queue.ask(stream, lambda: write.copy_(read))
-        if not late and not (non_blocking and on_card[1]):
-            stream.synchronize()
+        read, write = (self.memory.content(t) if _on_card(t) else t for t in (source, target))
+        if (_on_card(source) and _on_card(target)) or (
+            non_blocking and self._is_pinned(read if _on_card(target) else write)
+        ):
+            self.queue.ask(stream, lambda: write.copy_(read))
+        elif _on_card(target):
+            stream.refuse_recording("a copy from memory that is not pinned")
+            held = read.clone()
+            self.queue.ask(stream, lambda: write.copy_(held))
+        else:
+            self._wait(stream, "a copy to the host")
+            target.copy_(read)
         return target
 
-    def is_pinned(self, tensor: Tensor) -> bool:
+    def _is_pinned(self, tensor: Tensor) -> bool:
         storage = tensor.untyped_storage()
-        start = tensor.data_ptr()
-        stop = storage.data_ptr() + storage.nbytes()
+        start, stop = tensor.data_ptr(), storage.data_ptr() + storage.nbytes()
         return any(at <= start and stop <= at + nbytes for at, nbytes in list(self.pinned.items()))
+
+
+def _on_card(tensor: Tensor) -> bool:
+    return tensor.device.type == TYPE
 
 
 def _tensors(values: Any) -> list[Tensor]:
     if isinstance(values, Tensor):
         return [values]
-    return (
-        [tensor for value in values for tensor in _tensors(value)] if isinstance(values, list | tuple) else []
-    )
+    values = values if isinstance(values, list | tuple) else []
+    return [tensor for value in values for tensor in _tensors(value)]
 
 
 def _changed(values: Any, change: Callable[[Tensor], Tensor]) -> Any:

@@ -1,4 +1,4 @@
-"""Memory of the card for tests: its addresses lie in pages that no process may touch, and what is stored there
+"""Memory of the card for tests: its addresses lie in pages that nothing may touch, and what is stored there
 lies elsewhere, where only the card's kernels look."""
 
 import ctypes
@@ -16,9 +16,9 @@ ALIGNMENT = 512
 POISON = 0xFF  # NaN in every float format, and no valid index
 TENSORS = 1 << 16  # the most that can exist
 
-# DLPack's numbers (dlpack.h, DLManagedTensor): of a device outside the tree, which torch calls PrivateUse1, and
-# of dtypes. A tensor's description takes eight words; behind it, there are whether the tensor is gone, and up
-# to eight sizes and eight strides.
+# DLPack's numbers (dlpack.h, DLManagedTensor): of a device outside the tree, which torch calls PrivateUse1,
+# and of dtypes. A tensor's description takes eight words; behind it, there are whether the tensor is gone,
+# and up to eight sizes and eight strides.
 _EXTENSION_DEVICE = 12
 _CODES = {
     torch.bool: 6, torch.uint8: 1, torch.uint16: 1, torch.uint32: 1, torch.int8: 0, torch.int16: 0,
@@ -29,7 +29,7 @@ _GONE, _SIZES, _STRIDES, _WORDS = 8, 9, 17, 25
 
 # Called when the last tensor that shows a block is gone. It runs no Python, because an error may be set then.
 @cfunc(types.void(types.CPointer(types.int64)))
-def _delete(words):  # type: ignore[no-untyped-def]
+def _delete(words):
     words[_GONE] = 1
 
 

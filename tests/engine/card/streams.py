@@ -1,5 +1,5 @@
-"""Streams, events and graphs of the card for tests. Work is done as late and in as odd an order as streams and
-events allow; memory that is freed is overwritten at once, in the order of the stream that it was taken on."""
+"""Streams, events and graphs of the card for tests. Work is done as late and in as odd an order as streams
+and events allow; memory that is freed is overwritten, in the order of the stream that it was taken on."""
 
 import random
 import threading
@@ -24,32 +24,26 @@ class CardEvent:
     def synchronize(self) -> None:
         self._queue.do_until(self)
 
-    def wait(self, stream: "CardStream") -> None:
-        stream.wait_event(self)
+    def happen(self) -> None:
+        self.happened = True
 
 
 class CardStream:
-    """Work that is done in order, as torch.cuda.Stream. Attribute: `graph`, which records the work while it is
-    set."""
+    """Work that is done in order, as torch.cuda.Stream. Attributes: `tasks`, the work that is not done, and
+    events for which it waits; `graph`, which records the work while it is set."""
 
     def __init__(self, queue: "Queue") -> None:
         self.tasks: deque[Work | CardEvent] = deque()
         self.graph: CardGraph | None = None
         self._queue = queue
-        queue.streams.append(self)
 
     def record_event(self) -> CardEvent:
         event = CardEvent(self._queue)
-
-        def happen() -> None:
-            event.happened = True
-
-        self._queue.ask(self, happen)
+        self._queue.ask(self, event.happen)
         return event
 
     def wait_event(self, event: CardEvent) -> None:
-        with self._queue.lock:
-            self.tasks.append(event)
+        self._queue.append(self, event)
 
     def wait_stream(self, stream: "CardStream") -> None:
         self.wait_event(stream.record_event())
@@ -65,11 +59,7 @@ class CardStream:
 
     def freed(self, block: Block) -> None:
         """Overwrite a block that this stream has taken. Other streams have to be done with it by then."""
-        with self._queue.lock:
-            if self.graph is not None:
-                self.graph.tasks.append(block.poison)
-            else:
-                self.tasks.append(block.poison)
+        self._queue.append(self, block.poison)
 
 
 class CardGraph:
@@ -99,14 +89,13 @@ class CardGraph:
 
 
 class Queue:
-    """All work of the card that is not done yet. Attributes: `streams`; `done`, how many tasks were done."""
+    """All work of the card that is not done yet. Attribute: `streams`, those that have some."""
 
     def __init__(self, collect: Callable[[], None]) -> None:
         """collect: frees memory that is no longer used."""
         self.collect = collect
         self.lock = threading.RLock()
         self.streams: list[CardStream] = []
-        self.done = 0
         self._random = random.Random(0)
         self._default = CardStream(self)
         self._threads = threading.local()
@@ -129,12 +118,21 @@ class Queue:
         """Append work to a stream, and do any work that may be done, or none."""
         self.collect()
         with self.lock:
+            self.append(stream, work)
+            if stream.graph is None:
+                for _ in range(self._random.choice([0, 0, 1, 5])):
+                    self._do()
+
+    def append(self, stream: CardStream, task: Work | CardEvent) -> None:
+        """Append work, or an event to wait for, to a stream or to the graph that it records."""
+        with self.lock:
             if stream.graph is not None:
-                stream.graph.tasks.append(work)
+                assert not isinstance(task, CardEvent), "recordings of several streams are not supported"
+                stream.graph.tasks.append(task)
                 return
-            stream.tasks.append(work)
-            for _ in range(self._random.choice([0, 0, 1, 5])):
-                self._do()
+            if not stream.tasks:
+                self.streams.append(stream)
+            stream.tasks.append(task)
 
     def do_until(self, event: CardEvent) -> None:
         with self.lock:
@@ -142,16 +140,18 @@ class Queue:
                 assert self._do(), "an event cannot happen: streams wait for each other"
 
     def _do(self) -> bool:
-        """Do one piece of work, of a stream whose next one may start."""
-        for stream in self.streams:
-            while stream.tasks and isinstance(first := stream.tasks[0], CardEvent) and first.happened:
-                stream.tasks.popleft()
-        ready = [s for s in self.streams if s.tasks and not isinstance(s.tasks[0], CardEvent)]
+        """Do one piece of work, of a stream whose next one may start, or go on behind an event."""
+        ready = [s for s in self.streams if not isinstance(s.tasks[0], CardEvent) or s.tasks[0].happened]
         if not ready:
             return False
-        work = self._random.choice(ready).tasks.popleft()
-        assert not isinstance(work, CardEvent)
-        self.done += 1
-        with torch.inference_mode():  # whatever the mode of the thread that asked for the work
-            work()
+        stream = self._random.choice(ready)
+        task = stream.tasks.popleft()
+        if not stream.tasks:
+            self.streams.remove(stream)
+        if not isinstance(task, CardEvent):
+            try:
+                with torch.inference_mode():  # whatever the mode of the thread that asked for the work
+                    task()
+            except IndexError as error:  # which CUDA finds out on the card
+                raise RuntimeError("CUDA error: device-side assert triggered") from error
         return True

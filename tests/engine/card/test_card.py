@@ -14,6 +14,7 @@ import torch
 from engine.streaming.link import CudaLink
 from engine.streaming.pinned import pinned
 from tests.engine.card.card import CARD, DEVICE
+from tests.engine.card.streams import CardEvent
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_a_tensor_on_the_card_shows_the_host_no_numbers():
 )
 def test_devices_do_not_mix(mix):
     here = torch.eye(3)
-    with pytest.raises(RuntimeError, match="same device|devices|indices should be"):
+    with pytest.raises(RuntimeError, match=r"same device|devices|indices should be"):
         mix(here, here.to(DEVICE))
 
 
@@ -75,7 +76,7 @@ def test_a_single_number_and_indices_of_the_host_may_be_mixed_in_as_with_cuda():
 def test_new_memory_and_freed_memory_are_poison():
     there = torch.empty(8, device=DEVICE)
     assert there.isnan().all().cpu()
-    content = CARD.kernels.memory.content(there)
+    content = CARD.memory.content(there)
     there.fill_(1)
     before = CARD.memory.used
     del there
@@ -159,14 +160,13 @@ def test_a_copy_from_pinned_memory_is_late_and_one_from_plain_memory_is_not(driv
     def arrived(memory: np.ndarray, change: int) -> int:
         there = torch.empty(64, dtype=torch.uint8, device=DEVICE)
         memory[:] = 1
-        never = CARD.Stream()
-        with CARD.stream(never):
-            never.tasks.append(held := CARD.Stream().record_event())
-            held.happened = False
+        stream, gate = CARD.Stream(), CardEvent(CARD.queue)
+        with CARD.stream(stream):
+            stream.wait_event(gate)
             there.copy_(torch.from_numpy(memory), non_blocking=True)
             memory[:] = change
-            held.happened = True
-        never.synchronize()
+            gate.happen()
+        stream.synchronize()
         return int(there[0])
 
     assert arrived(pinned(64, CARD), 2) == 2
