@@ -132,9 +132,8 @@ class Kernels:
         writes pinned memory late; of other memory, the driver reads a copy at once, or waits to write it."""
         stream = self.queue.current_stream()
         read, write = (self.memory.content(t) if _on_card(t) else t for t in (source, target))
-        if (_on_card(source) and _on_card(target)) or (
-            non_blocking and self._is_pinned(read if _on_card(target) else write)
-        ):
+        host = [tensor for tensor in (source, target) if not _on_card(tensor)]
+        if not host or (non_blocking and self._is_pinned(host[0])):
             self.queue.ask(stream, lambda: write.copy_(read))
         elif _on_card(target):
             stream.refuse_recording("a copy from memory that is not pinned")
