@@ -19,8 +19,9 @@ from engine.checkpoints.limits import (
 )
 from engine.compiled.states import StateShape
 from engine.errors import UnsupportedModel
-from engine.model.architectures import UNLISTED, Family, family_of, unsupported
+from engine.model.architectures import UNLISTED, family_of, unsupported
 from engine.model.configuration import Configuration
+from engine.model.family import Family
 from engine.model.fields import refuse_unknown_fields, understood
 from engine.model.mixtures import MixtureShape, mixture_shape
 from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds, unrotated_layers

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine.errors import UnsupportedModel
-from engine.model.architectures import Family, is_listed, unsupported
+from engine.model.architectures import is_listed, unsupported
+from engine.model.family import Family
 
 # Fields of transformers' configurations that do not change logits: token ids, training, what is returned,
 # and what other programs note. Dropout is off when a model answers.

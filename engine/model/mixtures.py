@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
-from engine.model.architectures import Family
 from engine.model.configuration import Configuration
+from engine.model.family import Family
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from engine.checkpoints.limits import CONTEXT_LIMIT
 from engine.errors import UnsupportedModel
-from engine.model.architectures import Family
 from engine.model.configuration import Configuration
+from engine.model.family import Family
 from engine.model.fields import refuse_rotary_fields
 from engine.model.rotary import CHANGING, TYPES, UNROTATED, Rotary, frequencies
 
