@@ -65,12 +65,14 @@ class Weight:
     """One parameter of the model: its shape, and the spans with its bytes.
 
     Attributes: `shape`, in torch order; `format`, its name in `engine.formats`; `spans`, which are (qweight,
-    qzeros, scales, optionally g_idx) for GPTQ, the first three of these for AWQ, (numbers, scales) for FP8,
-    and one span otherwise;
+    qzeros, scales, optionally g_idx) for GPTQ, the first three of these for AWQ, (numbers, scales) for FP8
+    and MXFP4_APART, and one span otherwise;
     `rope_heads`, the number of heads in Q or K if its rows are in GGUF's llama order (the two halves of each
     head interleaved) and must be restored to HF's order (one half after the other), else 0; `plus`, a number
     to add to every number after unpacking (GGUF stores Gemma's norms one larger); `groups`, the packing for
-    GPTQ and AWQ, else None; `decay`, whether numbers x are stored as -exp(x) (GGUF's decays of DeltaNet).
+    GPTQ and AWQ, else None; `decay`, whether numbers x are stored as -exp(x) (GGUF's decays of DeltaNet);
+    `in_turn`, whether what belongs to an expert's gate and to its up projection is stored in turn (rows of a
+    matrix, columns of biases), as in gpt-oss's own folders.
     """
 
     shape: tuple[int, ...]
@@ -80,6 +82,7 @@ class Weight:
     plus: float = 0.0
     groups: Groups | None = None
     decay: bool = False
+    in_turn: bool = False
 
     @staticmethod
     def of(span: Span, rope_heads: int = 0, plus: float = 0.0) -> "Weight":

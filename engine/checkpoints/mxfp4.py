@@ -15,6 +15,8 @@ from engine.checkpoints.limits import COUNT_LIMIT
 from engine.errors import BadCheckpoint
 
 GROUP = 32  # columns that share a scale
+_PAIRED = "gate_up_proj"
+_PAIRED_BIAS = f".experts.{_PAIRED}_bias"
 _STACK = re.compile(r"(.+\.experts)\.(gate_up_proj|down_proj)_(blocks|scales)")
 _DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 
@@ -36,7 +38,7 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
     for name, span in tensors.items():
         found = _STACK.fullmatch(name)
         if not found:
-            yield name, Weight.of(span)
+            yield name, replace(Weight.of(span), in_turn=name.endswith(_PAIRED_BIAS))
             continue
         path, kind, part = found.groups()
         partner = tensors.get(f"{path}.{kind}_{'scales' if part == 'blocks' else 'blocks'}")
@@ -44,7 +46,7 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
             raise _bad(span, name, "the other half of its matrices is missing")
         if part == "blocks":
             for expert, weight in enumerate(_experts(name, span, partner)):
-                yield f"{path}.{expert}.{kind}.weight", weight
+                yield f"{path}.{expert}.{kind}.weight", replace(weight, in_turn=kind == _PAIRED)
 
 
 def _experts(name: str, blocks: Span, scales: Span) -> Iterator[Weight]:

@@ -327,14 +327,16 @@ def _mixture(
 
     def expert(name: str) -> Expert:
         owner = f"{path}.mlp.{name}"
-        gate, up, down = (matrices[f"{owner}.{name}_proj.weight"] for name in ("gate", "up", "down"))
-        return Expert([*gate, *up], down)
+        gate_up = (matrices.get(f"{owner}.{part}.weight", ()) for part in _GATE_UP)
+        return Expert(
+            [matrix for group in gate_up for matrix in group], matrices[f"{owner}.down_proj.weight"]
+        )
 
     biases = None
     if shape.biased:
-        parts = (vectors[f"{path}.mlp.experts.{name}_proj_bias"] for name in ("gate", "up", "down"))
-        gate, up, down = parts
-        biases = ExpertBiases(np.concatenate([gate, up], axis=1), down)
+        gate_up = (vectors.get(f"{path}.mlp.experts.{part}_bias") for part in _GATE_UP)
+        both = np.concatenate([bias for bias in gate_up if bias is not None], axis=1)
+        biases = ExpertBiases(both, vectors[f"{path}.mlp.experts.down_proj_bias"])
     return Mixture(
         matrices[f"{path}.{ROUTER}"],
         [expert(f"experts.{number}") for number in range(shape.experts)],

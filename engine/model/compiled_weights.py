@@ -1,7 +1,7 @@
 """The weights of a compiled model: in tiles in memory, or streamed in each pass."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from engine.checkpoints import Weight
 from engine.compiled.layout import expansion
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
 from engine.compiled.mixture import ExpertSource
-from engine.formats import Format, GroupedFormat, Parts, format_named, unpacked
+from engine.formats import Format, GroupedFormat, Parts, format_named, joined, unpacked
 from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
@@ -27,17 +27,23 @@ from engine.streaming import (
 
 _NO_BYTES = np.empty(0, np.uint8)
 
+Kind = tuple[str, tuple[int, ...], bool]  # of a matrix: format, shape, and whether rows are in turn
+
 
 @dataclass(slots=True, eq=False)
 class BroughtMatrix:
     """A matrix as stored, whose bytes come and go.
 
-    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `data`, uint8 [bytes], empty while they
-    are not here; `place`, int64 [1], their address.
+    Attributes: `format`; `shape`; `in_turn`, as in `Weight`; `room`, uint8, for blocks that are joined from
+    parts: experts of one shape share it, since one of them is in place at a time; None if the bytes are taken
+    as they are; `mover`, or None if the bytes stay; `data`, uint8 [bytes], empty while they are not here;
+    `place`, int64 [1], their address.
     """
 
     format: Format
     shape: tuple[int, int]
+    in_turn: bool = False
+    room: NDArray[np.uint8] | None = None
     mover: Mover | None = None
     data: NDArray[np.uint8] = field(default_factory=lambda: _NO_BYTES)
     place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -45,6 +51,9 @@ class BroughtMatrix:
     def give(self, parts: Sequence[NDArray[np.uint8]]) -> None:
         """See `streaming.Movable.give`."""
         self.data = parts[0] if parts else _NO_BYTES
+        if parts and self.room is not None:
+            joined.join(parts, self.shape, self.in_turn, self.room)
+            self.data = self.room
         self.place[0] = self.data.ctypes.data
 
 
@@ -73,7 +82,7 @@ class CompiledWeights:
     the output head, even if it is the embedding. `vectors`: float32, weights of convolutions too. `table`:
     the rows of the embedding. `adjacent`: whether queries and keys are stored with rotated pairs side by
     side. `streamer`: brings the streamed matrices; None if there are none. `lender`: the weights to which all
-    but some matrices belong.
+    but some matrices belong. `rooms`: those of streamed experts (`BroughtMatrix.room`).
     """
 
     matrices: dict[str, list[Matrix]] = field(default_factory=dict)
@@ -82,6 +91,7 @@ class CompiledWeights:
     adjacent: bool = False
     streamer: Streamer | None = None
     lender: "CompiledWeights | None" = None
+    rooms: Sequence[NDArray[np.uint8]] = ()
     _chunks: dict[int, list[tuple[StreamedMatrix, BroughtMatrix]]] = field(default_factory=dict)
     _experts: dict[int, dict[int, BroughtMatrix]] = field(default_factory=dict)
 
@@ -91,6 +101,7 @@ class CompiledWeights:
         lent = {id(matrix) for matrix in self.lender._resident()} if self.lender else set()
         own = {id(matrix): matrix.nbytes for matrix in self._resident() if id(matrix) not in lent}
         total = sum(own.values()) + (self.streamer.nbytes if self.streamer else 0)
+        total += sum(room.nbytes for room in self.rooms)
         return total + (0 if self.lender else sum(vector.nbytes for vector in self.vectors.values()))
 
     def _resident(self) -> list[TiledMatrix]:
@@ -136,7 +147,8 @@ class CompiledWeights:
         assert self.streamer is not None
         brought = stored.matrix
         chunk = self.streamer.chunk(brought)
-        matrix = StreamedMatrix(brought.format.name, brought.shape, chunk, brought.place)
+        layout = brought.format.name if brought.room is None else joined.JOINED
+        matrix = StreamedMatrix(layout, brought.shape, chunk, brought.place)
         if stored.expert is None:
             self._chunks.setdefault(chunk, []).append((matrix, brought))
         else:
@@ -177,9 +189,13 @@ def read_weights(
         if tied:
             matrices[HEAD] = matrices[EMBEDDING]
         (table,) = matrices.pop(EMBEDDING).spans
-        nbytes = slot_nbytes(limits.device_nbytes)
+        rooms = _rooms(matrices.values())
+        made.rooms = tuple(rooms.values())
+        left = limits.device_nbytes - sum(room.nbytes for room in made.rooms)
+        limits = replace(limits, device_nbytes=left)
+        nbytes = slot_nbytes(left)
         cut = {name: matrices[name].cut(nbytes) for name in sorted(matrices, key=order_of_use)}
-        stored = {key: _stored(key, piece) for key, piece in _pieces(cut)}
+        stored = {key: _stored(key, piece, rooms) for key, piece in _pieces(cut)}
         spans = [span for weight in weights.values() for span in weight.spans]
         files = open_files({span.file: span.modified for span in spans})
         made.table = DiskTable(table, files[table.file])
@@ -198,6 +214,8 @@ def read_weights(
             if name in vectors:  # queries and keys stay in the order of the file, and so do their biases
                 weight = vectors[name]
                 vector = unpacked(weight.format, parts[0], weight.numel).reshape(weight.shape)
+                if weight.in_turn:
+                    vector = np.concatenate([vector[:, ::2], vector[:, 1::2]], axis=1)
                 if weight.decay:
                     vector = np.log(-vector)
                 made.vectors[name] = vector + np.float32(weight.plus) if weight.plus else vector
@@ -227,6 +245,10 @@ def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:
 
 def _tiled(weight: Weight, parts: Parts) -> TiledMatrix | None:
     form, shape = format_named(weight.format), _shape(weight)
+    if weight.format == joined.APART:
+        blocks = np.empty(joined.joined_nbytes(shape), np.uint8)
+        joined.join(parts, shape, weight.in_turn, blocks)
+        return tiled(joined.JOINED, shape, blocks)
     if not isinstance(form, GroupedFormat):
         return tiled(form.name, shape, parts[0])
     assert weight.groups is not None
@@ -239,6 +261,20 @@ def _shape(weight: Weight) -> tuple[int, int]:
     return rows, columns
 
 
-def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
-    matrix = BroughtMatrix(format_named(weight.format), _shape(weight))
+def _rooms(weights: Iterable[Weight]) -> dict[Kind, NDArray[np.uint8]]:
+    """Return room for the blocks of each kind of matrix whose parts are joined."""
+    apart = (weight for weight in weights if weight.format == joined.APART)
+    kinds = {_kind(weight): joined.joined_nbytes(_shape(weight)) for weight in apart}
+    return {kind: np.empty(nbytes, np.uint8) for kind, nbytes in kinds.items()}
+
+
+def _kind(weight: Weight) -> Kind:
+    return weight.format, weight.shape, weight.in_turn
+
+
+def _stored(
+    name: str, weight: Weight, rooms: Mapping[Kind, NDArray[np.uint8]]
+) -> StoredMatrix[BroughtMatrix]:
+    room = rooms.get(_kind(weight))
+    matrix = BroughtMatrix(format_named(weight.format), _shape(weight), weight.in_turn, room)
     return StoredMatrix(matrix, weight.spans, expert_of(name), int(expansion(weight.format) * weight.nbytes))

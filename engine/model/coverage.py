@@ -7,6 +7,7 @@ from engine.compiled.delta import UNROLLED
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
+from engine.formats.joined import APART, JOINED
 from engine.model.architectures import family_of
 from engine.model.description import Description
 from engine.model.weight_names import EMBEDDING, HEAD, ROUTER, SHARED_GATE, is_matrix
@@ -66,4 +67,6 @@ def _covered(name: str, weight: Weight) -> bool:
     if not is_matrix(name, weight):
         return True
     whole = name in (EMBEDDING, HEAD) or name.endswith((ROUTER, SHARED_GATE)) or weight.shape[0] % LANES == 0
-    return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))
+    apart = weight.format == APART
+    form, spans = (JOINED, 2) if apart else (weight.format, 1)
+    return len(weight.spans) == spans and whole and can_tile(form, (weight.shape[0], weight.shape[1]))

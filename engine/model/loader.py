@@ -5,7 +5,8 @@ from engine.checkpoints.grouped import without_plain_indices
 from engine.compiled.layout import LAYOUTS
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
-from engine.formats import grouped_blocks
+from engine.formats import grouped_blocks, joined
+from engine.model.architectures import family_of
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.coverage import covers, declared
@@ -60,10 +61,11 @@ def _covered(
     compiled steps do not cover the model. streamed: whether some weights are streamed."""
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
-    apart = any(weight.format == "MXFP4_APART" for weight in checkpoint.weights.values())
-    if apart or not declared(description):  # names are transformers' affair
+    in_turn = any(weight.in_turn for weight in checkpoint.weights.values())
+    others = in_turn and not family_of(checkpoint.architecture).biased_experts
+    if others or not declared(description):  # names are transformers' affair
         return None
-    weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
+    weights, tied = checked_weights(checkpoint, expected_weights(description, in_turn), description.tied)
     weights = usual_names(checkpoint.architecture, weights)
     if not streamed:
         weights = without_plain_indices(weights)
@@ -77,7 +79,11 @@ def prepare_compiled(checkpoint: Checkpoint) -> None:
     grouped = {weight.groups.bits for weight in weights if weight.groups}
     if grouped:
         grouped_blocks.prepare_kernel()
-    names = {name for bits in grouped for name in grouped_blocks.targets(bits)}
-    for name in sorted((names | {weight.format for weight in weights}) & LAYOUTS.keys()):
+    names = {weight.format for weight in weights}
+    names |= {name for bits in grouped for name in grouped_blocks.targets(bits)}
+    if joined.APART in names:
+        joined.prepare_kernel()
+        names.add(joined.JOINED)
+    for name in sorted(names & LAYOUTS.keys()):
         prepare_products(name)
         tile_packer(name)

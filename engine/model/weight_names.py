@@ -8,6 +8,7 @@ from engine.checkpoints.grouped import without_zero_biases
 from engine.errors import BadCheckpoint
 from engine.model.architectures import family_of
 from engine.model.description import Description
+from engine.model.mixtures import MixtureShape
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 ROUTER = "mlp.gate.weight"  # of a layer
@@ -20,13 +21,16 @@ _MISMATCH = "The file does not belong to its config.json, or is damaged; downloa
 Shape = tuple[int, ...]
 
 
-def expected_weights(description: Description) -> dict[str, Shape]:
+def expected_weights(description: Description, in_turn: bool = False) -> dict[str, Shape]:
     """Return the shape of each weight of the model by its name. The output head is among them even if it
-    is tied, and so is each matrix of each expert, as in `Checkpoint`."""
+    is tied, and so is each matrix of each expert, as in `Checkpoint`. in_turn: whether gate and up of each
+    expert are one matrix (`Weight.in_turn`)."""
     rows, width = description.rows, description.width
     expected: dict[str, Shape] = dict.fromkeys((EMBEDDING, HEAD), (rows, width))
     expected["model.norm.weight"] = (width,)
-    norms, mlp, mixture = (dict(parts(description)) for parts in (_norms, _mlp, _mixture))
+    norms, mlp, mixture = dict(_norms(description)), dict(_mlp(description)), {}
+    if description.mixture:
+        mixture = dict(_mixture(description, description.mixture, in_turn))
     recurrent = dict(_recurrent(description))
     for layer, attends in enumerate(description.attends):
         mixed = description.mixture is not None and description.mixture.layers[layer]
@@ -160,13 +164,14 @@ def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:
     yield from _feed(description, "mlp", description.inner, description.mlp_bias)
 
 
-def _mixture(description: Description) -> Iterator[tuple[str, Shape]]:
-    mixture, width = description.mixture, description.width
-    if mixture is None:
-        return
+def _mixture(description: Description, mixture: MixtureShape, in_turn: bool) -> Iterator[tuple[str, Shape]]:
+    width, wide = description.width, mixture.inner
+    rows = {"gate_up": 2 * wide} if in_turn else {"gate": wide, "up": wide}
     yield from _product(ROUTER.removesuffix(".weight"), mixture.experts, width, mixture.biased)
     for expert in range(mixture.experts):
-        yield from _feed(description, f"mlp.experts.{expert}", mixture.inner, bias=False)
+        for name, size in rows.items():
+            yield f"mlp.experts.{expert}.{name}_proj.weight", (size, width)
+        yield f"mlp.experts.{expert}.down_proj.weight", (width, wide)
     if mixture.shared:
         yield from _feed(description, "mlp.shared_expert", mixture.shared, bias=False)
     if mixture.shared_gated:
@@ -174,8 +179,8 @@ def _mixture(description: Description) -> Iterator[tuple[str, Shape]]:
     if mixture.corrected:
         yield CORRECTIONS, (mixture.experts,)
     if mixture.biased:  # of all experts together
-        for name, rows in (("gate", mixture.inner), ("up", mixture.inner), ("down", width)):
-            yield f"mlp.experts.{name}_proj_bias", (mixture.experts, rows)
+        for name, size in (rows | {"down": width}).items():
+            yield f"mlp.experts.{name}_proj_bias", (mixture.experts, size)
 
 
 def _feed(description: Description, owner: str, inner: int, bias: bool) -> Iterator[tuple[str, Shape]]:

@@ -31,6 +31,8 @@ COMPILED = (
     *("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
     *("NVFP4", "Q1_0", "TQ1_0", "TQ2_0"),
 )
+# And one that is written as one of these, in the same number of bytes (`engine.formats.joined`).
+REWRITTEN = ("MXFP4_APART",)
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
@@ -278,7 +280,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         context=config.get("max_position_embeddings") or 2048,
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
-        compiled=compiled and all(weight.format in COMPILED for weight in weights.values()),
+        compiled=compiled and all(weight.format in (*COMPILED, *REWRITTEN) for weight in weights.values()),
         tiling=sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in weights.values())
         if compiled
         else 0,

@@ -29,14 +29,16 @@ def gap_of_one_sector(monkeypatch):
     monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
 
 
-def packed_folder(module, folder):
+def packed_folder(module, folder, exponents=range(121, 126)):
     """Write the module's folder with random experts in MXFP4, as gpt-oss has them on the Hub, and give the
-    module these experts."""
+    module these experts. exponents: the bytes of scales."""
     tensors, random = dict(module.state_dict()), torch.Generator().manual_seed(3)
     for name in [name for name in tensors if name.endswith((".gate_up_proj", "experts.down_proj"))]:
         experts, columns, rows = tensors[name].shape
         blocks = torch.randint(256, (experts, rows, columns // 32, 16), dtype=torch.uint8, generator=random)
-        scales = torch.randint(121, 126, blocks.shape[:3], dtype=torch.uint8, generator=random)
+        scales = torch.randint(
+            exponents.start, exponents.stop, blocks.shape[:3], dtype=torch.uint8, generator=random
+        )
         del tensors[name]
         tensors |= {f"{name}_blocks": blocks, f"{name}_scales": scales}
         module.get_parameter(name).data = convert_moe_packed_tensors(blocks, scales, dtype=torch.float32)
