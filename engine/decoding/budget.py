@@ -18,7 +18,14 @@ from engine.tree import TokenTree
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))
 BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
 PLAIN = 0  # the budget of an iteration without a tree
-PROBE = 12  # after so many iterations without a tree, one is grown to learn what it would bring
+# Iterations without a tree before one is grown to learn what it would bring: PROBE, or, if that is more, DEAR
+# for each iteration that such a tree costs in vain. Each trial in vain doubles them, RAREST times at most.
+PROBE = 12
+DEAR = 32
+RAREST = 5
+LOST = 1.0  # iterations that the trees of an answer may cost in vain before it may go on without them
+# Plain decoding is tried once if trees are expected to be faster than it is by less than this factor.
+UNSURE = 4.0
 DECIDE_S = 0.01  # seconds of decoding between two decisions: deciding takes 0.2 ms
 MEMORY = 40  # iterations whose acceptance is remembered
 LAST = 8  # measured times remembered for each size
@@ -102,13 +109,20 @@ class CostCurve:
         # one size never displace those of another.
         self._measured: dict[int, deque[tuple[int, float]]] = {}
 
-    def add(self, size: int, seconds: float) -> None:
+    def add(self, size: int, seconds: float) -> bool:
+        """Note a measurement; return whether it shows that the machine's speed has changed."""
         earlier = [past for _, past in self._measured.get(size, ())]
-        if earlier and not 1 / CHANGE < seconds / float(np.median(earlier)) < CHANGE:
-            self._measured.clear()  # the machine's speed has changed
+        changed = bool(earlier) and not 1 / CHANGE < seconds / float(np.median(earlier)) < CHANGE
+        if changed:
+            self._measured.clear()
             self._changed = True
         self._count += 1
         self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
+        return changed
+
+    def knows(self, size: int) -> bool:
+        """Return whether this size was measured."""
+        return size in self._measured
 
     def __bool__(self) -> bool:
         """Return whether anything was measured."""
@@ -172,8 +186,8 @@ class AutoLimits:
     of the larger one, and its accepted path ends where the larger tree's path leaves those nodes. From one
     tree to the next, the number of rows at most doubles. It falls to any smaller one while the prediction
     holds, and else to half at most. A mixture of experts needs that: once all its experts are used, half as
-    many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except
-    now and then one of the smallest.
+    many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except one
+    now and then, ever more rarely, until one pays or the machine's speed changes.
     """
 
     def __init__(self, start: TreeLimits, most: int = BUDGETS[-1], predicted: Seconds = unknown) -> None:
@@ -186,17 +200,26 @@ class AutoLimits:
         self._accepted = np.zeros(len(BUDGETS))
         self._trees = np.zeros(len(BUDGETS))
         self._plain = 0  # iterations without a tree since the last one with a tree
+        self._rest = PROBE  # iterations without a tree before the next trial
+        self._vain = 0  # trials in vain, one after another
+        self._back = PLAIN  # the budget before plain decoding was tried, until that is judged
         self._grown = 0  # trees in this answer
+        self._grown_s = self._gained = 0.0  # their seconds, and their tokens
         self._undecided_s = 0.0
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
 
     def begin(self) -> None:
-        """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees."""
+        """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees:
+        with one, if the last answer ended without."""
         self._grown = self._plain = 0
+        self._grown_s = self._gained = 0.0
+        self._back = PLAIN
         if self._limits.budget == PLAIN:
-            self._limits = replace(self._limits, budget=self._budgets[:2][-1])
+            self._grown = KNOWN - 1
+            self._vain //= 2
+            self._limits = replace(self._limits, budget=self._likeliest())
 
     def choose(self) -> TreeLimits:
         return self._limits
@@ -205,17 +228,23 @@ class AutoLimits:
         limits = iteration.limits
         seconds = iteration.draft_s + iteration.target_s + iteration.other_s
         # In the first tree after others without one, a draft model also reads the tokens since then.
-        if not (limits.budget and self._plain):
-            self._iteration_s.add(limits.budget + 1, seconds)
+        if not (limits.budget and self._plain) and self._iteration_s.add(limits.budget + 1, seconds):
+            self._vain, self._rest = 0, PROBE
         if limits.budget:
             self._remember(iteration)
+            self._grown_s += seconds
+            self._gained += len(iteration.tokens)
         self._plain = 0 if limits.budget else self._plain + 1
         self._undecided_s += seconds
-        if self._plain >= PROBE:
-            self._limits = replace(limits, budget=self._budgets[:2][-1])
-        elif self._past and (self._undecided_s >= DECIDE_S or len(self._past) <= KNOWN or not self._plain):
+        if self._plain >= self._rest:
+            self._limits = replace(limits, budget=self._likeliest())
+        elif self._past and (
+            self._undecided_s >= DECIDE_S or len(self._past) <= KNOWN or self._is_trial(limits)
+        ):
             self._undecided_s = 0.0
-            budget = self._best_budget()
+            is_trial, budget = self._is_trial(limits), self._best_budget()
+            if is_trial and not self._back:
+                self._judge(budget)
             beams = self._best_beams(max(budget, BUDGETS[0]))
             worth = self._worth(budget, beams) if budget else limits.worth
             self._limits = TreeLimits(budget, beams, self._best_depth(), worth)
@@ -251,13 +280,45 @@ class AutoLimits:
             tokens += gain
         return float(tokens)
 
+    def _is_trial(self, limits: TreeLimits) -> bool:
+        """Return whether an iteration with these limits taught what trees bring beside plain decoding."""
+        return bool(limits.budget or self._back)
+
+    def _judge(self, budget: int) -> None:
+        """Set when the next trial is due, behind one after which `budget` was chosen."""
+        if budget:
+            self._vain = 0
+            return
+        cost = self._iteration_s.at(self._likeliest() + 1) / self._iteration_s.at(PLAIN + 1) - 1
+        self._rest = int(max(PROBE, DEAR * cost)) << self._vain
+        self._vain = min(self._vain + 1, RAREST)
+
+    def _likeliest(self) -> int:
+        """Return the budget of a trial: the one of recent trees that came closest to paying."""
+        tried = [
+            b for b, trees in zip(BUDGETS, self._trees, strict=True) if trees >= 1 and b in self._budgets
+        ]
+        if not tried:
+            return self._budgets[:2][-1]
+        return min(tried, key=lambda budget: self._iteration_s.at(budget + 1) / self.tokens(budget))
+
+    def _may_be_plain(self) -> bool:
+        """Return whether this answer has shown enough of its trees to go on without them."""
+        lost = self._grown_s / self._iteration_s.at(PLAIN + 1) - self._gained
+        return self._grown >= KNOWN or lost > LOST
+
     def _best_budget(self) -> int:
-        now = self._limits.budget
+        now, self._back = self._back or self._limits.budget, PLAIN
         here = max(0, bisect_right(self._budgets, now) - 1)
         least = 0 if self._iteration_s.is_predicted else max(0, here - 1)
-        choices = [b for b in self._budgets[least : here + 2] if b or self._grown >= KNOWN]
+        choices = [b for b in self._budgets[least : here + 2] if b or self._may_be_plain()]
         seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
+        # Whether trees are faster than plain decoding is known only where both were measured.
+        plain = seconds_per_token.get(PLAIN, math.inf)
+        if plain < UNSURE * seconds_per_token[best] and not self._iteration_s.knows(PLAIN + 1):
+            self._back = now
+            return PLAIN
         return best if seconds_per_token[best] * GAIN < seconds_per_token[now] else now
 
     def _best_beams(self, budget: int) -> int:

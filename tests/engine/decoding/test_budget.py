@@ -178,6 +178,69 @@ def test_a_mixture_gets_small_trees_where_rows_are_dear_and_none_where_none_pays
         assert max(late) <= 7
 
 
+def gpt_oss(rows):
+    """Seconds of a pass whose rows share 30 % of their 4 of 32 experts with the row before."""
+    return 0.012 + 0.0003 * rows + 0.0075 * fired(rows, 32, 4, 0.3) / 4
+
+
+def olmoe(rows):
+    """The same of 8 of 64 experts, with rows that share nothing."""
+    return 0.01 + 0.0003 * rows + 0.024 * fired(rows, 64, 8, 0.0) / 8
+
+
+def lost(machine, limits):
+    """The time that iterations took beyond that of plain decoding of as many tokens, in its iterations."""
+    plain_s = machine.pass_s(1)
+    counts = {
+        each.budget: np.mean([len(machine.accepted(each.budget)) for _ in range(300)]) for each in limits
+    }
+    return sum(sum(machine.seconds(each)) / plain_s - 1 - counts[each.budget] for each in limits)
+
+
+@pytest.mark.parametrize("start", [3, 15])
+@pytest.mark.parametrize(("pass_s", "most"), [(gpt_oss, 0.015), (olmoe, 0.02)])
+def test_trees_cost_a_mixture_next_to_nothing_where_nothing_can_be_guessed(pass_s, most, start):
+    machine = Machine(lambda beams: 0.0002, pass_s, [1e9])
+    rule = AutoLimits(TreeLimits(start, 16, 32), predicted=lambda budget: pass_s(1 + budget))
+    limits = [machine.iterate(rule) for _ in range(500)]
+    trials = [place for place, each in enumerate(limits) if each.budget]
+    assert lost(machine, limits) < most * 500
+    rests = np.diff([place for place in trials if place > 4])
+    assert (rests[1:] > 1.7 * rests[:-1]).all(), "each trial is rarer than the one before"
+    assert trials[-1] > 100, "but there is another one"
+
+
+def test_short_answers_begin_with_one_small_tree_after_one_without():
+    machine = Machine(lambda beams: 0.0002, gpt_oss, [1e9])
+    rule = AutoLimits(TreeLimits(15, 16, 32), predicted=lambda budget: gpt_oss(1 + budget))
+    limits = []
+    for _ in range(5):
+        rule.begin()
+        limits += [machine.iterate(rule) for _ in range(100)]
+        assert limits[-100].budget, "this text may be another"
+    assert [each.budget for each in limits[-100:-98]] == [BUDGETS[0], PLAIN]
+    assert lost(machine, limits) < 0.025 * 500
+
+
+@pytest.mark.parametrize("ranks", [[1e9], [2, 30, 300]], ids=["nothing accepted", "little accepted"])
+@pytest.mark.parametrize(
+    "predicted", [lambda budget: 1.0, lambda budget: 1 + 0.01 * budget], ids=["no", "wrong"]
+)
+def test_plain_decoding_is_tried_where_a_prediction_flatters_trees(ranks, predicted):
+    machine = Machine(lambda beams: 0.0002, gpt_oss, ranks)
+    rule = AutoLimits(TreeLimits(7, 16, 32), predicted=predicted)
+    budgets = [machine.iterate(rule).budget for _ in range(100)]
+    assert budgets[20:].count(PLAIN) > 0.85 * 80
+
+
+def test_where_trees_pay_plain_decoding_is_tried_once_at_most():
+    for ranks in ([1, 1.2, 2], [1, 1.2, 2, 4]):
+        machine = Machine(lambda beams: 0.0002, gpt_oss, ranks)
+        rule = AutoLimits(TreeLimits(15, 16, 32), predicted=lambda budget: gpt_oss(1 + budget))
+        budgets = [machine.iterate(rule).budget for _ in range(200)]
+        assert budgets.count(PLAIN) <= 1
+
+
 @pytest.mark.parametrize("accepted", [1, 7])
 def test_a_round_in_turn_must_promise_its_cost_on_the_scale_of_the_drafters_chances(accepted):
     """If far more nodes are accepted than their chances say, a small sum of chances is worth a round."""
