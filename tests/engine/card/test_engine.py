@@ -191,7 +191,6 @@ class QuietCard(CudaCard):
     [
         ("memory", "card"),
         ("dense float32", "card"),
-        ("unpack Q4_K float32", "torch"),
         ("unpack NVFP4 float32", "torch"),
         ("product Q4_K float32", "unpack"),
         ("attention 8 float32", "fused"),
