@@ -16,7 +16,7 @@ from engine.compiled.cache_rows import FORMATS, row_nbytes
 from engine.compiled.convolution import GatedConvolution
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import LANES
-from engine.compiled.layout import BLOCK
+from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.matrix import Matrix, StreamedMatrix, aligned
 from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom
 from engine.compiled.paths import PATHS
@@ -182,7 +182,6 @@ class CompiledPass:
         self.rows = rows = STREAMED_ROWS if streamed or mixtures else MOST_ROWS
         width = shape.width
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
-        self._gated = room(rows, 2 * shape.inner)
         self._scores = room(pool.threads * MOST_QUERIES, LANES)
         self._mixtures = MixtureRoom(mixtures, width, rows, self.state) if mixtures else None
         products = len(matrices) + 2 * len(mixtures)
@@ -190,6 +189,7 @@ class CompiledPass:
         self.arrivals: list[tuple[int, int | ExpertSteps]] = []
         self.paths = aligned(8 * PATHS).view(np.int64)
         self._shared: dict[str, Floats] = {}
+        self._records: dict[tuple[int, frozenset[bool]], Records] = {}
         self._tile_nbytes = max(
             streamed, default=0
         )  # a tile of each thread is packed before it is multiplied
@@ -201,8 +201,11 @@ class CompiledPass:
         self._is_whole = True
 
     def records(self, columns: int, matrices: Sequence[Matrix]) -> Records:
-        """Make room for the rows that a product of the pass reads."""
-        return Records(columns, matrices, self.rows)
+        """Return room for the rows that a product of the pass reads. Products use it one after the other."""
+        kind = columns, frozenset(bool(LAYOUTS[matrix.layout].number) for matrix in matrices)
+        if kind not in self._records:
+            self._records[kind] = Records(columns, matrices, self.rows)
+        return self._records[kind]
 
     def shared(self, name: str, *size: int) -> Floats:
         """Return the room of this name, float32, which layers use one after the other."""
@@ -341,7 +344,9 @@ class CompiledPass:
     def _add_feed(self, layer: Layer) -> None:
         into_gate = self.records(self.shape.width, layer.gate_up)
         self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post, bias=layer.output_bias)
-        self._multiply_feed(into_gate, layer.gate_up, layer.down, self.shape.inner, self._gated, self.result)
+        inner = self.shape.inner
+        gated = self.shared("within", self.rows, 2 * inner)
+        self._multiply_feed(into_gate, layer.gate_up, layer.down, inner, gated, self.result)
 
     def _multiply_feed(
         self,

@@ -21,6 +21,7 @@ from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
+from engine.planner.choices import choice_nbytes, row_choices
 from engine.routing import RoutingCounts, kept_counts
 
 # The formats in engine.compiled.layout, which is not imported here because it imports the compiler. GPTQ and
@@ -102,7 +103,8 @@ class Outline:
     In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
     `state_row`: what these layers keep of one row of a tree.
     Of a mixture: `experts`: bytes of its experts, 0 if there are none; `chosen`: share of the experts that a
-    token uses; `routing`: counts of earlier answers; None if there are none.
+    token uses; `choices`: bytes of memory that a row of a compiled pass takes for its experts; `routing`:
+    counts of earlier answers; None if there are none.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
@@ -132,6 +134,7 @@ class Outline:
     state_row: int = 0
     experts: int = 0
     chosen: float = 1.0
+    choices: int = 0
     routing: RoutingCounts | None = None
     own_layer: OwnLayer | None = None
 
@@ -232,6 +235,11 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         else 0,
         experts=sum(layer.mlp for layer in of_layers) if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
+        choices=choice_nbytes(
+            model.hidden, intermediate, model.experts, model.experts_per_token, variant.format == "16-bit"
+        )
+        if model.experts
+        else 0,
         routing=kept_counts(Path(file)) if model.experts else None,
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
@@ -260,7 +268,8 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     names = ("num_local_experts", "num_experts", "n_routed_experts")
     experts = next((config[name] for name in names if config.get(name)), 1)
     compiled = checkpoint.architecture not in THROUGH_TORCH and per_layer is None
-    chosen = (config.get("num_experts_per_tok") or experts) / experts
+    used = config.get("num_experts_per_tok") or experts
+    chosen = used / experts
     idle = expert_weights * (1 - chosen)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
     return Outline(
@@ -289,6 +298,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         state_row=state_row_nbytes(checkpoint),
         experts=expert_nbytes,
         chosen=chosen,
+        choices=row_choices(weights, experts, used),
         routing=kept_counts(checkpoint.path) if expert_nbytes else None,
         own_layer=_own_layer(checkpoint),
     )

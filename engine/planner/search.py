@@ -85,6 +85,7 @@ class Candidate:
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
         taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
+        taken += 0 if compute.unpacks else rows * target.choices
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         if target.own_layer and self.pair.own_layer == "required":

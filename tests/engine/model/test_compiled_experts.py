@@ -1,6 +1,7 @@
 """The experts of a compiled mixture: the numbers of a plain MLP, any home of theirs, and faults."""
 
 import dataclasses
+import shutil
 import threading
 from contextlib import contextmanager
 
@@ -105,6 +106,24 @@ def test_experts_of_a_gguf_file_are_those_of_the_module(kind, stacked, tmp_path)
     with torch.inference_mode():
         expected = module(torch.tensor([TEXT])).logits[0]
     assert difference(all_logits(load_compiled(file, no_progress, CONTEXT), TEXT), expected) < 5e-3
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MIXTURES if kind != "gpt_oss"])  # see test_compiled_mxfp4
+def test_stacked_experts_of_a_folder_have_the_bits_of_separate_ones(kind, tmp_path):
+    """One tensor for gate and up of all experts of a layer, and one for down, as transformers' modules have
+    them."""
+    module = tiny(kind)
+    separate = load_compiled(saved(tmp_path / "separate", kind), no_progress, CONTEXT)
+    stacked = tmp_path / "stacked"
+    stacked.mkdir()
+    shutil.copy(tmp_path / "separate" / "config.json", stacked)
+    tensors = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    assert any(name.endswith("experts.gate_up_proj") for name in tensors)
+    save_file(tensors, stacked / "model.safetensors")
+    file = open_checkpoint(stacked)
+    assert can_stream_compiled(file)
+    found = load_compiled(file, no_progress, CONTEXT)
+    assert np.array_equal(all_logits(found, TEXT), all_logits(separate, TEXT))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -1,0 +1,84 @@
+"""Plans count what rows of a mixture take in compiled passes for the experts that they choose."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.checkpoints import open_checkpoint
+from engine.compiled import mixture, table
+from engine.compiled.matrix import Matrix, aligned
+from engine.compiled.mixture import Expert, Mixture, MixtureRoom
+from engine.compiled.program import STREAMED_ROWS
+from engine.planner import Asked, PairOutline, checkpoint_outline, plan_for
+from engine.planner.choices import choice_nbytes
+from engine.planner.machines import GIB, compiled_processor
+from engine.planner.outline import catalogued
+from tests.engine.model.test_compiled import saved, tiny
+from tests.engine.planner.made import LAPTOP, PAIR
+
+SHAPES = {  # width, inner, experts, chosen
+    "gpt-oss-20b": (2880, 2880, 32, 4),
+    "Qwen3-30B-A3B": (2048, 768, 128, 8),
+    "Mixtral-8x7B": (4096, 14336, 8, 2),
+}
+
+
+@pytest.fixture
+def allocated(monkeypatch):
+    """The bytes of each buffer that passes allocate. Nothing touches their pages."""
+    sizes = []
+
+    def counting(nbytes):
+        sizes.append(nbytes)
+        return aligned(nbytes)
+
+    for module in (table, mixture):
+        monkeypatch.setattr(module, "aligned", counting)
+    return sizes
+
+
+@pytest.mark.parametrize("formats", [("MXFP4", "F32"), ("Q4_K", "Q8_0"), ("BF16", "BF16")], ids=str)
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_plan_counts_the_buffers_of_a_mixture(name, formats, allocated):
+    (width, inner, experts, chosen), (of_experts, of_router) = SHAPES[name], formats
+    gate, down = Matrix(of_experts, (inner, width)), Matrix(of_experts, (width, inner))
+    one = Mixture(
+        [Matrix(of_router, (experts, width))], [Expert([gate, gate], [down])] * experts, chosen, inner
+    )
+    MixtureRoom([one, one], width, STREAMED_ROWS, np.zeros(64, np.int64))
+    planned = STREAMED_ROWS * choice_nbytes(width, inner, experts, chosen, of_experts == "BF16")
+    assert 0.99 * sum(allocated) < planned < 1.1 * sum(allocated)
+
+
+def test_a_pass_of_many_layers_takes_the_buffers_of_a_few(allocated):
+    """The plan counts them once, since layers run one after another."""
+    found = []
+    for layers in (2, 6):
+        allocated.clear()
+        saved(tiny("qwen3_moe", num_hidden_layers=layers))
+        found.append(sum(allocated))
+    assert found[0] == found[1]
+
+
+def test_the_catalogue_and_a_file_say_the_same_of_choices(tmp_path):
+    assert catalogued("qwen3-30b-a3b-q4_k_m").choices == choice_nbytes(*SHAPES["Qwen3-30B-A3B"], False)
+    assert catalogued("coder").choices == 0
+    module = tiny("mixtral", num_local_experts=5, num_experts_per_tok=2)
+    module.save_pretrained(tmp_path)
+    config = module.config
+    sizes = config.hidden_size, config.intermediate_size
+    assert checkpoint_outline(open_checkpoint(tmp_path), "tiny").choices == choice_nbytes(*sizes, 5, 2, True)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_plan_has_room_for_choices_in_compiled_passes(compiled):
+    cores = replace(LAPTOP, ram=64 * GIB, compiled=compiled_processor(8, {"avx2"}))
+    target = replace(catalogued("qwen3-30b-a3b-q4_k_m"), compiled=compiled)
+    plans = [
+        plan_for(cores, PairOutline(each, None, PAIR.acceptance), Asked(2048, budget=15, unpacked=False))
+        for each in (target, replace(target, choices=0))
+    ]
+    more = plans[0].memory.ram - plans[1].memory.ram
+    assert more == (STREAMED_ROWS * target.choices if compiled else 0)
+    assert STREAMED_ROWS * target.choices > 70 << 20
