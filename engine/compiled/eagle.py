@@ -29,13 +29,13 @@ class CompiledEagle:
     """Three programs: from the target's states to one state, from states to the next states, and from those
     to logits. Each takes at most MOST_ROWS rows.
 
-    Attributes: `embeddings` and `states`, float32 [MOST_ROWS, width], the input of `guess`; `bind`, as
-    `CompiledPass.bind`.
+    Attributes: `rows`, MOST_ROWS; `embeddings` and `states`, float32 [rows, width], the input of `guess`;
+    `bind`, as `CompiledPass.bind`.
     """
 
     def __init__(self, shape: DecoderShape, weights: EagleWeights, pool: ComputePool) -> None:
         self._pass = one = CompiledPass(shape, [weights.fuse, weights.head, *weights.layer.matrices], pool)
-        self.states, self.bind = one.states, one.bind
+        self.rows, self.states, self.bind = one.rows, one.states, one.bind
         self.embeddings = room(MOST_ROWS, shape.width)
         width, program, state = shape.width, one.program, address(one.state)
         self._vocabulary = weights.head.shape[0]

@@ -1,13 +1,14 @@
 """Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE,
 P-EAGLE, DFlash, and the layer for multi-token prediction that comes with a target.
-Here are their files, how they fit a target, and EAGLE-3 as a compiled program; `engine.torch_model` has the
-others.
+Here are their files, how they fit a target, and EAGLE-3 and the layer for multi-token prediction as compiled
+programs; `engine.torch_model` has the others.
 
 Heads are trained for one target and bound to it when loaded: they read its states, and may share its
 embedding and its output head.
 """
 
 from engine.heads.compiled_eagle import CompiledEagleHead, covers
+from engine.heads.compiled_mtp import load_compiled_mtp
 from engine.heads.files import BUILT_IN, HeadsFile, built_in_heads, open_heads
 from engine.heads.interface import BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
 from engine.heads.target_parts import with_borrowed
@@ -35,6 +36,8 @@ def load_compiled_heads(file: HeadsFile, target: Model, context: int) -> Heads |
     context: maximum number of tokens in a text. Raises BadCheckpoint or VocabularyMismatch if the heads are
     damaged or made for another target.
     """
-    if isinstance(target, CompiledModel) and covers(file, target):
-        return CompiledEagleHead(file, target, context)
-    return None
+    if not isinstance(target, CompiledModel):
+        return None
+    if file.layer:
+        return load_compiled_mtp(file.layer, target, context)
+    return CompiledEagleHead(file, target, context) if covers(file, target) else None

@@ -12,16 +12,15 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import quantized
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
+from engine.compiled.program import DecoderShape, Layer
 from engine.compiled.table import Floats
+from engine.heads.compiled_layer import CompiledLayerHead
 from engine.heads.files import HeadsFile
 from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, settings_of, target_ids
-from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
-from engine.model.compiled import CompiledModel, seen_slots
+from engine.heads.interface import Allowed, Guesses, guesses
+from engine.model.compiled import CompiledModel
 from engine.model.description import Description, described
-from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
-from engine.model.rows import Rows
 
 _SHARED = "embed_tokens.weight"  # a copy of the target's, used in training
 _LAYER = "midlayer"
@@ -71,10 +70,8 @@ def _shapes(head: Description, tokens: int) -> dict[str, tuple[int, int]]:
     }
 
 
-class CompiledEagleHead(EagleHead):
+class CompiledEagleHead(CompiledLayerHead):
     """An EAGLE-3 head bound to a compiled target."""
-
-    layers = 1
 
     def __init__(self, file: HeadsFile, target: CompiledModel, context: int) -> None:
         """Raises BadCheckpoint or VocabularyMismatch if the head does not fit the target."""
@@ -83,10 +80,10 @@ class CompiledEagleHead(EagleHead):
         read = {name: tensor.read for name, tensor in file.tensors.items()}
         matrices = {key: quantized(read[name]().astype(np.float32)) for key, name in _MATRICES.items()}
         norms = {key: read[name]().astype(np.float32) for key, name in _NORMS.items()}
-        self._rotary = RotaryFactors(head.rotary, context)
-        self._shape = shape = DecoderShape(
+        rotary = RotaryFactors(head.rotary, context)
+        shape = DecoderShape(
             *(head.width, head.inner, head.heads, head.kv_heads),
-            *(head.head_width, head.epsilon, head.query_scale, self._rotary.pairs),
+            *(head.head_width, head.epsilon, head.query_scale, rotary.pairs),
         )
         layer = Layer(
             *(norms["embedding"], [matrices[name] for name in "qkv"], [matrices["o"]]),
@@ -94,46 +91,17 @@ class CompiledEagleHead(EagleHead):
         )
         weights = EagleWeights(matrices["fuse"], layer, norms["state"], norms["last"], matrices["head"])
         self._eagle = CompiledEagle(shape, weights, shared_pool())
-        self._target = target
-        self.vocabulary = target.vocabulary
+        super().__init__(self._eagle, shape, rotary, target, context)
         self._ids = target_ids(file, head.rows)
-        self._context = context
-        self._bound: HostCache | None = None
         self.hidden_layers = levels(file, target.layers)
-        self.no_states = np.empty((0, head.width), np.float32)
         self.parameters = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices.values())
         self.parameters += sum(norm.size for norm in norms.values())
         self.nbytes = sum(matrix.nbytes for matrix in matrices.values())
         self.nbytes += sum(norm.nbytes for norm in norms.values())
         self.nbytes += self.new_cache().nbytes
 
-    def new_cache(self) -> HostCache:
-        return HostCache([(self._shape.kv_heads, self._shape.cache_row_nbytes)], self._context)
-
     def fuse(self, hidden: Mapping[int, Floats]) -> Floats:
         return self._eagle.fuse(np.concatenate([hidden[layer] for layer in self.hidden_layers], axis=1))
-
-    def forward(self, rows: Rows, states: Floats, cache: KVCache) -> Floats:
-        assert isinstance(cache, HostCache)
-        count = len(rows)
-        cache.reserve(count)
-        if self._bound is not cache:
-            self._eagle.bind(cache.address, cache.capacity + 1)
-            self._bound = cache
-        tokens, positions = rows.tokens, rows.positions
-        tail = positions[:0]
-        if rows.visible is not None and cache.tail:  # only their order matters: ancestors come first
-            tail = np.full(cache.tail, positions.min() - 1)
-        seen = seen_slots(rows, tail, cache)
-        guessed = []
-        for start in range(0, count, MOST_ROWS):
-            stop = min(start + MOST_ROWS, count)
-            self._target.embed_into(tokens[start:stop], self._eagle.embeddings[: stop - start])
-            self._eagle.states[: stop - start] = states[start:stop]
-            rotary = self._rotary.at(positions[start:stop])
-            guessed.append(self._eagle.guess(stop - start, seen.piece(start, stop), rotary))
-        cache.extend_tail(count)
-        return guessed[0] if len(guessed) == 1 else np.concatenate(guessed)
 
     def best(self, states: Floats, count: int, allowed: Allowed | None = None) -> Guesses:
         logits = masked_guesses(self._eagle.logits(states), allowed, self._ids)

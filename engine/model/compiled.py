@@ -61,32 +61,12 @@ class CompiledModel(Model):
         self.streamer = weights.streamer
         self._embedding_scale = np.float32(description.embedding_scale)
         self._logit_cap, self._logit_divisor = description.logit_cap, np.float32(description.logit_divisor)
-        vectors: Mapping[str, NDArray[np.float32]] = weights.vectors
-        if description.norms_plus_one:
-            vectors = {name: vector + 1 if _is_centred(name) else vector for name, vector in vectors.items()}
         self._rotary = rotary
-        pairs = [rotary.pairs_of[kind] for kind in description.rotary_of_layer]
-        layers = [_layer(number, description, weights, vectors, each) for number, each in enumerate(pairs)]
-        shape = DecoderShape(
-            width=description.width,
-            inner=description.inner,
-            heads=description.heads,
-            kv_heads=description.kv_heads,
-            head_width=description.head_width,
-            epsilon=description.epsilon,
-            query_scale=description.query_scale,
-            pairs=rotary.pairs,
-            adjacent=weights.adjacent or description.adjacent,
-            gelu=ACTIVATIONS[description.activation],
-            score_cap=description.score_cap or 0.0,
-            cache=cache,
-            gated=description.gated,
-            residual_scale=description.residual_scale,
-            states=description.states,
-        )
-        self._shape = shape
+        self._shape, layers, vectors = layers_of(description, rotary, weights, cache)
         head = weights.matrices[HEAD]
-        self._decoder = CompiledDecoder(shape, layers, vectors["model.norm.weight"], head, shared_pool())
+        self._decoder = CompiledDecoder(
+            self._shape, layers, vectors["model.norm.weight"], head, shared_pool()
+        )
         self.layers = len(layers)
         self._kept = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
         self._bound: HostCache | None = None
@@ -247,6 +227,36 @@ def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) ->
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(visible.sum(axis=1), out=offsets[1:])
     return Seen(first, np.full(count, length), length + column, offsets)
+
+
+def layers_of(
+    description: Description, rotary: RotaryFactors, weights: CompiledWeights, cache: str = "F16"
+) -> tuple[DecoderShape, list[Layer], Mapping[str, NDArray[np.float32]]]:
+    """Return the shape of a decoder, its layers, and its vectors by name, as norms multiply by them. cache:
+    format of keys and values in the KV cache."""
+    vectors: Mapping[str, NDArray[np.float32]] = weights.vectors
+    if description.norms_plus_one:
+        vectors = {name: vector + 1 if _is_centred(name) else vector for name, vector in vectors.items()}
+    pairs = [rotary.pairs_of[kind] for kind in description.rotary_of_layer]
+    layers = [_layer(number, description, weights, vectors, each) for number, each in enumerate(pairs)]
+    shape = DecoderShape(
+        width=description.width,
+        inner=description.inner,
+        heads=description.heads,
+        kv_heads=description.kv_heads,
+        head_width=description.head_width,
+        epsilon=description.epsilon,
+        query_scale=description.query_scale,
+        pairs=rotary.pairs,
+        adjacent=weights.adjacent or description.adjacent,
+        gelu=ACTIVATIONS[description.activation],
+        score_cap=description.score_cap or 0.0,
+        cache=cache,
+        gated=description.gated,
+        residual_scale=description.residual_scale,
+        states=description.states,
+    )
+    return shape, layers, vectors
 
 
 def _is_centred(name: str) -> bool:

@@ -175,8 +175,8 @@ def read_weights(
     progress: Progress,
     layer_progress: Progress,
 ) -> CompiledWeights | None:
-    """Read the weights of a model that `engine.model.coverage.covers`. Return None if a GPTQ matrix turns out
-    to have zero points for which no tiles have room.
+    """Read the weights of a model that `engine.model.coverage.covers`, or those of some of its layers. Return
+    None if a GPTQ matrix turns out to have zero points for which no tiles have room.
 
     tied: whether the embedding is the output head too. The other arguments and the errors are those of
     `engine.model.loader.load_compiled`."""
@@ -232,7 +232,7 @@ def read_weights(
     for name, group in cut.items():
         keys = [f"{name}[{number}]" for number in range(len(group))]
         made.matrices[name] = [tiles.get(key) or made.streamed(stored[key]) for key in keys]
-    if limits is None:
+    if limits is None and EMBEDDING in weights:
         made.table = tiles[f"{EMBEDDING}[0]"]
         made.matrices.setdefault(HEAD, [made.table])
     return made

@@ -53,9 +53,11 @@ def layer_config(config):
 
 
 class Drafted:
-    """A tiny model with one layer more, which becomes its layer for drafts, and what joins that to it."""
+    """A tiny model with one layer more, which becomes its layer for drafts, and what joins that to it.
 
-    def __init__(self, kind):
+    make: makes transformers' model of a kind; sizes: others than those that it has for this kind."""
+
+    def __init__(self, kind, make=reference, **sizes):
         self.plus = 0 if kind == GLM else 1  # in norms, beside their weights
         own = {"num_hidden_layers": 3}
         if self.plus:
@@ -64,7 +66,8 @@ class Drafted:
             own |= {"linear_num_value_heads": 2, "linear_value_head_dim": 8}
         if kind == NEXT:
             own |= {"model_type": NEXT, **EXPERTS}
-        self.module = reference(QWEN if kind == NEXT else kind, tie_word_embeddings=False, **own)
+        own |= {"tie_word_embeddings": False, **sizes}
+        self.module = make(QWEN if kind == NEXT else kind, **own)
         self.config = self.module.config
         self.layers = self.config.num_hidden_layers - 1
         width = self.config.hidden_size
@@ -94,8 +97,8 @@ class Drafted:
         (folder / "config.json").write_text(json.dumps(config))
         return folder
 
-    def gguf(self, file):
-        """Write the model as llama.cpp's converter does."""
+    def gguf(self, file, storage="F32"):
+        """Write the model as llama.cpp's converter does. storage: as for `convert`."""
         prefix = f"blk.{self.layers}.nextn."
         names = {"shared_head.norm": "shared_head_norm"}
         tensors = {
@@ -103,7 +106,7 @@ class Drafted:
             for name, part in self.joins.items()
         }
         metadata = {f"{GGUF_NAMES[self.config.model_type]}.nextn_predict_layers": 1}
-        return convert(self.module, file, metadata=metadata, tensors=tensors)
+        return convert(self.module, file, metadata=metadata, tensors=tensors, storage=storage)
 
     @torch.inference_mode()
     def guessed(self):
