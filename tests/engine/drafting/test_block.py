@@ -9,26 +9,13 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.block import BlockDrafter
 from engine.drafting.position_guesses import BRANCH, DECAY
-from engine.heads import open_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.torch_model.heads import load_heads
 from engine.tree import SOURCE_HEADS
 from tests.engine.decoding.test_iteration import CAPACITY, PROMPT
-from tests.engine.drafting.test_medusa import grown, paths
+from tests.engine.drafting.growing import grown, grown_in_an_answer, paths
 from tests.engine.heads import made
-from tests.engine.models import ours, reference
-
-
-@pytest.fixture(scope="module")
-def module():
-    return reference("qwen2", num_hidden_layers=4)
-
-
-@pytest.fixture(scope="module")
-def target(module):
-    return ours(module)
 
 
 @pytest.fixture(params=made.BLOCKS)
@@ -37,9 +24,8 @@ def kind(request):
 
 
 @pytest.fixture
-def drafter(tmp_path, target, kind):
-    folder = made.save(tmp_path, kind, made.random_weights(kind))
-    return BlockDrafter(load_heads(open_heads(folder), target, CAPACITY))
+def drafter(head):
+    return BlockDrafter(head)
 
 
 def guessed(module, kind, context):
@@ -71,24 +57,10 @@ def expected_paths(logits, limits):
 def test_the_tree_is_the_best_of_the_positions_products_after_the_prompt_and_after_each_iteration(
     module, target, kind, drafter
 ):
-    limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
-    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
-    context = [*PROMPT, verdict.bonus]
-    drafter.begin(context, sampler, no_progress)
-    drafter.observe_prefill(verdict.feedback)
-    accepted = 0
-    for _ in range(14):
-        tree = grown(drafter, limits)
+    limits = TreeLimits(24, 24, 3)
+    for context, tree in grown_in_an_answer(drafter, target, limits, iterations=14):
         assert paths(tree) == pytest.approx(expected_paths(guessed(module, kind, context), limits), abs=1e-3)
         assert set(tree.sources.tolist()) == {SOURCE_HEADS}
-        verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
-        tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
-        verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
-        drafter.advance(tokens, verdict.feedback)
-        context += tokens
-        accepted += len(verdict.accepted)
-    assert accepted, "no accepted node was ever checked"
 
 
 def test_the_block_bounds_the_depth_of_a_tree_and_the_head_runs_once_for_it(drafter, target, monkeypatch):

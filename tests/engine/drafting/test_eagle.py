@@ -4,48 +4,24 @@ import numpy as np
 import pytest
 import torch
 
-from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.best_first import BestFirst
 from engine.drafting.eagle import BRANCH, DECAY, EagleDrafter
 from engine.heads import open_heads
-from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.torch_model.heads import load_heads
 from engine.tree import ROOT, SOURCE_HEADS
-from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, run
+from tests.engine.decoding.test_iteration import PROMPT, run
+from tests.engine.drafting.growing import grown_in_an_answer
 from tests.engine.heads import made
-from tests.engine.models import ours, reference
 
 KINDS = ("eagle", "eagle_bias", "eagle3")
-
-
-@pytest.fixture(scope="module")
-def module():
-    return reference("qwen2", num_hidden_layers=4)
-
-
-@pytest.fixture(scope="module")
-def target(module):
-    return ours(module)
 
 
 @pytest.fixture(params=KINDS)
 def kind(request):
     return request.param
-
-
-@pytest.fixture
-def head(tmp_path, target, kind):
-    return load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), target, CAPACITY)
-
-
-def grown(drafter, limits):
-    drafter.plant(limits)
-    while drafter.grow(1, no_progress):
-        pass
-    return drafter.snapshot(limits.budget)
 
 
 def expected_tree(module, kind, context, limits):
@@ -92,23 +68,8 @@ def same_tree(found, expected):
 def test_the_tree_follows_the_formulas_after_the_prompt_and_after_each_iteration(module, target, kind, head):
     """Guessed states are replaced by true ones, and nothing is shifted."""
     limits = TreeLimits(12, 4, 4)
-    drafter, sampler = EagleDrafter(head), Sampler(seed=4, temperature=0.9)
-    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
-    context = [*PROMPT, verdict.bonus]
-    drafter.begin(context, sampler, no_progress)
-    drafter.observe_prefill(verdict.feedback)
-    accepted = 0
-    for _ in range(12):
-        tree = grown(drafter, limits)
+    for context, tree in grown_in_an_answer(EagleDrafter(head), target, limits, iterations=12):
         same_tree(tree, expected_tree(module, kind, context, limits))
-        verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
-        tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
-        verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
-        drafter.advance(tokens, verdict.feedback)
-        context += tokens
-        accepted += len(verdict.accepted)
-    assert accepted, "no accepted node was ever checked"
 
 
 def test_near_the_end_of_the_context_only_nodes_that_fit_the_cache_are_expanded(

@@ -9,25 +9,13 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.medusa import MedusaDrafter
 from engine.drafting.position_guesses import BRANCH, DECAY
-from engine.heads import open_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.torch_model.heads import load_heads
 from engine.tree import SOURCE_HEADS
 from tests.engine.decoding.test_iteration import CAPACITY, PROMPT
+from tests.engine.drafting.growing import grown, grown_in_an_answer, paths
 from tests.engine.heads import made
-from tests.engine.models import ours, reference
-
-
-@pytest.fixture(scope="module")
-def module():
-    return reference("qwen2", num_hidden_layers=4)
-
-
-@pytest.fixture(scope="module")
-def target(module):
-    return ours(module)
 
 
 @pytest.fixture(params=["medusa", "medusa_2"])
@@ -36,23 +24,8 @@ def kind(request):
 
 
 @pytest.fixture
-def drafter(tmp_path, target, kind):
-    folder = made.save(tmp_path, kind, made.random_weights(kind))
-    return MedusaDrafter(load_heads(open_heads(folder), target, CAPACITY))
-
-
-def grown(drafter, limits):
-    drafter.plant(limits)
-    while drafter.grow(1, no_progress):
-        pass
-    return drafter.snapshot(limits.budget)
-
-
-def paths(tree):
-    """Return the score of every node by the tokens of its path."""
-    return {
-        tuple(tree.tokens[tree.path(node)].tolist()): float(tree.scores[node]) for node in range(len(tree))
-    }
+def drafter(head):
+    return MedusaDrafter(head)
 
 
 def expected_paths(module, kind, context, limits):
@@ -78,24 +51,10 @@ def expected_paths(module, kind, context, limits):
 def test_the_tree_is_the_best_of_the_heads_products_after_the_prompt_and_after_each_iteration(
     module, target, kind, drafter
 ):
-    limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
-    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
-    context = [*PROMPT, verdict.bonus]
-    drafter.begin(context, sampler, no_progress)
-    drafter.observe_prefill(verdict.feedback)
-    accepted = 0
-    for _ in range(14):
-        tree = grown(drafter, limits)
+    limits = TreeLimits(24, 24, 3)
+    for context, tree in grown_in_an_answer(drafter, target, limits, iterations=14):
         assert paths(tree) == pytest.approx(expected_paths(module, kind, context, limits), abs=1e-3)
         assert set(tree.sources.tolist()) == {SOURCE_HEADS}
-        verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
-        tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
-        verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
-        drafter.advance(tokens, verdict.feedback)
-        context += tokens
-        accepted += len(verdict.accepted)
-    assert accepted, "no accepted node was ever checked"
 
 
 def test_the_heads_bound_the_depth_of_a_tree_and_run_once_for_it(drafter, target, monkeypatch):

@@ -12,12 +12,6 @@ from tests.engine.heads import made
 from tests.engine.heads.refusals import load, refused
 from tests.engine.models import VOCABULARY, ours, reference
 
-
-@pytest.fixture(scope="module")
-def target():
-    return ours(reference("llama", num_hidden_layers=4))
-
-
 OPTIONAL = ("embed_tokens.weight", "t2d")
 
 

@@ -10,12 +10,6 @@ import torch
 from engine.heads import open_heads
 from tests.engine.heads import made
 from tests.engine.heads.refusals import load, refusal, refused
-from tests.engine.models import ours, reference
-
-
-@pytest.fixture(scope="module")
-def target():
-    return ours(reference("llama", num_hidden_layers=4))
 
 
 class Runs:

@@ -14,11 +14,6 @@ from tests.engine.models import VOCABULARY, ours, reference
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21]
 
 
-@pytest.fixture(scope="module")
-def target():
-    return ours(reference("llama", num_hidden_layers=4))
-
-
 def table_and_head(target):
     module = target.module
     return module.get_input_embeddings().weight.detach(), module.get_output_embeddings().weight.detach()
