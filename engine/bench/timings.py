@@ -76,8 +76,13 @@ def timed(work: Callable[[], Any], repeats: int) -> Timings:
     return _summary([seconds(work) for _ in range(repeats + 1)][1:])
 
 
-def in_turns(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> tuple[Timings, Timings]:
-    """Time `first` and `second` alternately.
+def in_turns(
+    first: Callable[[], Any],
+    second: Callable[[], Any],
+    repeats: int,
+    clock: Callable[[], float] = time.perf_counter,
+) -> tuple[Timings, Timings]:
+    """Time `first` and `second` alternately by `clock`, which returns seconds.
 
     Before each timed run, the same function runs once without being timed, so that the ring holds what a run
     of this function leaves there, not a run of the other.
@@ -86,15 +91,15 @@ def in_turns(first: Callable[[], Any], second: Callable[[], Any], repeats: int) 
     for _ in range(repeats):
         for work, measured in zip((first, second), results, strict=True):
             work()
-            measured.append(seconds(work))
+            measured.append(seconds(work, clock))
     return _summary(results[0]), _summary(results[1])
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    """Time one run of `work`."""
-    begin = time.perf_counter()
+def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Time one run of `work` by `clock`."""
+    begin = clock()
     work()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 def _summary(measured: list[float]) -> Timings:

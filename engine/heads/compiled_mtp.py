@@ -1,5 +1,5 @@
-"""The layer for multi-token prediction (MTP) beside a compiled target: a decoder layer of the target's family,
-compiled as those of the target are, with its weights as they are stored.
+"""The layer for multi-token prediction (MTP) beside a compiled target: a decoder layer of the target's
+family, compiled as those of the target are, with its weights as they are stored.
 
 What it computes, and how that is known, stands in `engine.torch_model.mtp`.
 """

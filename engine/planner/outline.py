@@ -73,18 +73,28 @@ PACKING = {
 class OwnLayer:
     """The layer for drafts that comes with a model.
 
-    Attributes: `stored`, bytes of its weights as stored; `unpacked`, the number of its weights if they are
-    unpacked at loading, else 0; `kv_row`, numbers that it keeps of one token.
+    Attributes: `stored`, bytes of its weights as stored; `unpacked`, the number of its weights if torch
+    unpacks them at loading, else 0; `kv_row`, numbers that it keeps of one token; `tiling`, as in `Outline`;
+    `compiled`, whether compiled passes know the formats of its weights.
     """
 
     stored: int
     unpacked: int
     kv_row: int
+    tiling: int = 0
+    compiled: bool = True
 
     def nbytes(self, context: int, itemsize: int) -> int:
-        """Return the bytes of memory that it takes with so many tokens. itemsize: bytes of a number in
-        computations."""
+        """Return the bytes of memory that it takes with so many tokens where torch runs it. itemsize: bytes
+        of a number in computations."""
         return (self.unpacked * itemsize or self.stored) + context * self.kv_row * itemsize
+
+    def nbytes_beside_compiled(self, context: int) -> int:
+        """Return the same beside a target of compiled passes: as one of its layers, whose keys and values
+        have 16 bits, or else through torch in float32."""
+        if not self.compiled:
+            return self.nbytes(context, 4)
+        return self.stored + self.tiling + context * self.kv_row * 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +318,14 @@ def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
     layer = draft_layer(checkpoint)
     if layer is None:
         return None
-    unpacked = 0 if stays_stored(layer) else sum(weight.numel for weight in layer.weights.values())
-    return OwnLayer(layer.nbytes, unpacked, 2 * _kv_width(layer.weights))
+    weights = layer.weights.values()
+    return OwnLayer(
+        layer.nbytes,
+        0 if stays_stored(layer) else sum(weight.numel for weight in weights),
+        2 * _kv_width(layer.weights),
+        sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in weights),
+        all(weight.format in COMPILED for weight in weights),
+    )
 
 
 def _tile_bits(weight: Weight) -> float:

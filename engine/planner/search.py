@@ -89,8 +89,11 @@ class Candidate:
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         if target.own_layer and self.pair.own_layer == "required":
-            itemsize = compute.itemsize if compute.unpacks else 4
-            taken += target.own_layer.nbytes(self.asked.context, itemsize)
+            layer, context = target.own_layer, self.asked.context
+            if compute.unpacks:
+                taken += layer.nbytes(context, compute.itemsize)
+            else:
+                taken += layer.nbytes_beside_compiled(context)
         if self.device == "cpu" and self.machine.compiled:
             taken += draft.tiling if draft and not self.draft_unpacked else 0
         return taken

@@ -9,6 +9,8 @@ them reads the embedding first; behind one decoder layer with full attention the
 the guessed state: the input of the target's output head, and of the next step. (vLLM hands GLM's next step
 the state before that norm; SGLang hands it the state behind it, as here.) A row has the position of its
 state. None was run with real weights here.
+
+Beside a compiled target, `engine.heads.compiled_mtp` computes the same.
 """
 
 from typing import Any

@@ -22,13 +22,14 @@ from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner import checkpoint_outline
 from engine.protocol import Message, Options
 from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
-from tests.engine.drafting.test_medusa import paths
+from tests.engine.drafting.growing import paths
 from tests.engine.heads.test_mtp import GLM, MOE, QWEN, TEXT, Drafted, gguf, plain
 from tests.engine.model.test_compiled import OTHER_SIZES, TOLERANCE, tiny
 from tests.engine.test_every_drafter import Letters
@@ -63,6 +64,14 @@ def loaded(kind, form):
         fast, slow = load_compiled_heads(heads, target, CONTEXT), load_heads(heads, target, CONTEXT)
     assert isinstance(fast, CompiledMtpHead)
     return drafted, target, fast, slow
+
+
+@each_kind
+def test_a_plan_counts_what_it_takes_in_memory(kind, tmp_path):
+    file = open_checkpoint(plain(Drafted(kind, tiny, **SIZES[kind]), tmp_path))
+    head = load_compiled_heads(built_in_heads(file), loaded(kind, "plain")[1], CONTEXT)
+    counted = checkpoint_outline(file, "tiny").own_layer.nbytes_beside_compiled(CONTEXT)
+    assert head.nbytes == pytest.approx(counted, rel=0.05)
 
 
 @every

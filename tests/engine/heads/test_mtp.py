@@ -10,6 +10,7 @@ from transformers import AutoConfig
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption
 from engine.heads import built_in_heads
+from engine.heads.compiled_mtp import CompiledMtpHead
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
@@ -355,7 +356,7 @@ def test_it_drafts_for_a_target_of_compiled_passes(kind, tmp_path):
     request = Load(id=1, target=str(folder), device="cpu", context=96)
     loaded = engine.load(request, lambda event: None, lambda: False)
     assert isinstance(engine.session.pair.target.model, CompiledModel)
-    assert engine.session.pair.heads.method == "eagle"
+    assert isinstance(engine.session.pair.heads, CompiledMtpHead)
     assert (loaded.draft.name, loaded.draft.packed) == ("MTP layer", kind == MOE)
     in_memory = {part.what: part.nbytes for part in loaded.memory.parts}
     assert in_memory["heads"] == loaded.draft.nbytes > 0
