@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
 # Architectures that torch computes on the processor too, since compiled steps do not:
-# `engine.model.architectures` says why. So it does models with inputs of each layer.
+# `engine.model.architectures` says why.
 THROUGH_TORCH = ("gemma3n_text", "granitemoehybrid", "nemotron_h", "qwen3_next")
 # Architectures that this project has run with real weights. Of the others, it has run tiny random models,
 # which gave what transformers gives.
@@ -172,7 +172,7 @@ class CatalogModel:
     @property
     def compiled(self) -> bool:
         """Whether compiled steps compute the model on the processor."""
-        return self.architecture not in THROUGH_TORCH and self.inputs is None
+        return self.architecture not in THROUGH_TORCH
 
     @property
     def run_here(self) -> bool:

@@ -208,10 +208,11 @@ def weights_nbytes(model: CatalogModel, variant: Variant) -> int:
     layers = sum(layer_nbytes(model, variant, layer).total for layer in range(model.layers))
     last_norm = model.hidden * _vector_itemsize(variant)
     tables = embedding_nbytes(model, variant) + head_nbytes(model, variant) + inputs_nbytes(model, variant)
-    return tables + layers + last_norm + _projection_nbytes(model, variant)
+    return tables + layers + last_norm + projection_nbytes(model, variant)
 
 
-def _projection_nbytes(model: CatalogModel, variant: Variant) -> int:
+def projection_nbytes(model: CatalogModel, variant: Variant) -> int:
+    """Return the bytes of what makes inputs of layers from the embedding; 0 if there are none."""
     norm = model.inputs.width if model.inputs else 0
     return 2 * (_projection(model) - norm) + norm * _vector_itemsize(variant)
 

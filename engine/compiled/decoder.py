@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.compiled import steps
 from engine.compiled.instructions import LANES
+from engine.compiled.layer_inputs import LayerInputs
 from engine.compiled.matrix import Matrix, TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
 from engine.compiled.program import CompiledPass, DecoderShape, Layer, ProductResult, Seen
@@ -35,7 +36,9 @@ class CompiledDecoder:
     """A decoder's pass.
 
     Attributes: `layers`, their number; `rows`, the largest number of rows of a run; `states`, float32 [rows,
-    width]: where a caller puts the embeddings of the rows; `paths` and `bind`, as in `CompiledPass`.
+    width]: where a caller puts the embeddings of the rows; `inputs`, float32 [rows, layers * width of an
+    input]: where it puts the rows of the table of layers' inputs, or None; `paths` and `bind`, as in
+    `CompiledPass`.
     """
 
     def __init__(
@@ -45,10 +48,14 @@ class CompiledDecoder:
         last_norm: Floats,
         head: Sequence[Matrix],
         pool: ComputePool,
+        inputs: LayerInputs | None = None,
     ) -> None:
-        """head: the matrices whose results side by side are the logits."""
+        """head: the matrices whose results side by side are the logits. inputs: what makes the inputs that
+        layers have for themselves, if they have any."""
         self.layers = len(layers)
         matrices = [matrix for layer in layers for matrix in layer.matrices]
+        if inputs:
+            matrices += inputs.projection
         mixtures = [layer.mixture for layer in layers if layer.mixture]
         self._pass = one = CompiledPass(shape, [*matrices, *head], pool, mixtures)
         self.rows, self.states, self.paths, self.bind = one.rows, one.states, one.paths, one.bind
@@ -57,15 +64,16 @@ class CompiledDecoder:
         self._starts: list[int] = []  # the first step of each layer
         post: Floats | None = None
         factor = 1.0
+        self.inputs = inputs.add(one) if inputs else None
         for number, layer in enumerate(layers):
-            self._starts.append(len(one.program.steps))
+            self._starts.append(len(one.program.steps) if number else 0)
             records = one.records(shape.width, layer.inputs)
             sums = self._hidden[number - 1 :] if number else None
             one.add_norm(
                 layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None), factor=factor
             )
             one.add_layer(layer, records, shape.width)
-            post, factor = layer.feed_post, layer.factor
+            post, factor = layer.last_norm, layer.factor
         records = one.records(shape.width, head)
         copies = self._hidden[self.layers - 1 :], self._hidden[self.layers :]
         one.add_norm(last_norm, records, post=post, copies=copies, only_asked=True, factor=factor)

@@ -16,6 +16,7 @@ from engine.compiled.cache_rows import FORMATS, row_nbytes
 from engine.compiled.convolution import GatedConvolution
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import LANES
+from engine.compiled.layer_inputs import LayerInput
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.matrix import Matrix, StreamedMatrix, aligned
 from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom
@@ -86,7 +87,10 @@ class Layer:
     `output` are empty. output_bias: of the output of attention. sinks: scores of the heads' sinks, which
     stand for no value. kv_heads, head_width, pairs: of the layer, or 0 for those of the shape. value_norm: of
     each head's values. values_are_keys: whether the results of `qkv` are queries and keys only, and values
-    are the keys before their norm. factor: of the layer's output.
+    are the keys before their norm. factor: of the layer's output. inner: of its feed-forward network, or 0
+    for that of the shape. rows: -1, or the number, among the layers with keys and values, of the earlier one
+    whose keys and values it reads; then the results of `qkv` are queries only. own_input: what brings in an
+    input that the layer has for itself, behind the feed-forward network, or None.
     """
 
     attention_norm: Floats | None
@@ -112,6 +116,9 @@ class Layer:
     value_norm: Floats | None = None
     values_are_keys: bool = False
     factor: float = 1.0
+    inner: int = 0
+    rows: int = -1
+    own_input: LayerInput | None = None
 
     @property
     def inputs(self) -> Sequence[Matrix]:
@@ -123,7 +130,13 @@ class Layer:
         """All matrices except those of experts that are chosen."""
         of_mixture = self.mixture.matrices if self.mixture else ()
         output = self.recurrent.output if self.recurrent else self.output
-        return [*self.inputs, *output, *self.gate_up, *self.down, *of_mixture]
+        of_input = self.own_input.matrices if self.own_input else ()
+        return [*self.inputs, *output, *self.gate_up, *self.down, *of_mixture, *of_input]
+
+    @property
+    def last_norm(self) -> Floats | None:
+        """The norm of the result of the layer's last product."""
+        return self.own_input.post_norm if self.own_input else self.feed_post
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +173,8 @@ class CompiledPass:
     layer, which the pass overwrites; `paths`, int64 [PATHS]: those of the rows, as recurrent layers follow
     them; `arrivals`: steps that multiply a streamed chunk, as (number of the step, chunk): the chunk has to
     be in place before the step runs, and until the next of these steps; or steps that multiply by streamed
-    experts.
+    experts; `inputs`, float32 [rows, layers * width of an input]: those that layers have for themselves, or
+    None.
     """
 
     def __init__(
@@ -188,6 +202,7 @@ class CompiledPass:
         self.program = StepTable(counters=aligned(64 * products).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int | ExpertSteps]] = []
         self.paths = aligned(8 * PATHS).view(np.int64)
+        self.inputs: Floats | None = None
         self._shared: dict[str, Floats] = {}
         self._records: dict[tuple[int, frozenset[bool]], Records] = {}
         self._tile_nbytes = max(
@@ -195,7 +210,7 @@ class CompiledPass:
         )  # a tile of each thread is packed before it is multiplied
         self._tiles = aligned(pool.threads * self._tile_nbytes)
         self._rotary: list[Ints] = []
-        self._attention: list[Ints] = []
+        self._attention: list[tuple[Ints, int]] = []  # with the number of the cached layer that it reads
         self._kept: list[tuple[int, int]] = []  # heads of each cached layer, and bytes of a row
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
         self._is_whole = True
@@ -287,6 +302,8 @@ class CompiledPass:
             self._add_feed(layer)
         else:
             self._add_mixture(layer, layer.mixture)
+        if layer.own_input:
+            layer.own_input.add(self, layer.feed_post)
         self.program.kept.append(layer)
 
     def _add_attention(self, layer: Layer, records: Records, columns: int) -> None:
@@ -312,40 +329,41 @@ class CompiledPass:
                 *(*map(address, norms), float(shape.epsilon)),
             )
             norms = None, None
-        self._rotary.append(
-            program.add(
-                steps.rotary_step,
-                *(state, address(qkv), *heads, address(layer.bias)),
-                *(*map(address, norms), float(shape.epsilon)),
-                *(float(shape.query_scale), layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
-                *(0, 0, 0, cached, FORMATS.index(shape.cache)),
-                *(shape.pairs, address(layer.value_norm), int(layer.values_are_keys)),
-            )
+        rotary = program.add(
+            steps.rotary_step,
+            *(state, address(qkv), *heads, address(layer.bias)),
+            *(*map(address, norms), float(shape.epsilon)),
+            *(float(shape.query_scale), layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
+            *(0, 0, 0, cached, FORMATS.index(shape.cache)),
+            *(shape.pairs, address(layer.value_norm), int(layer.values_are_keys)),
         )
+        rows = layer.rows
+        if rows < 0:
+            rows = len(self._kept)
+            self._rotary.append(rotary)
+            self._kept.append((kv_heads, cached))
         into_output = self.records(attended, layer.output)
-        self._attention.append(
-            program.add(
-                attention_step(shape.cache),
-                *(state, address(qkv), *heads, 0, 0, 0, 0, 0),
-                *((0, 0) if shape.gated else into_output.addresses),
-                *(address(results), layer.window or _NO_WINDOW, float(shape.score_cap)),
-                *(cached, address(layer.sinks)),
-            )
+        attention = program.add(
+            attention_step(shape.cache),
+            *(state, address(qkv), *heads, 0, 0, 0, 0, 0),
+            *((0, 0) if shape.gated else into_output.addresses),
+            *(address(results), layer.window or _NO_WINDOW, float(shape.score_cap)),
+            *(cached, address(layer.sinks)),
         )
+        self._attention.append((attention, rows))
         if shape.gated:
             program.add(
                 gates.output_gate_step,
                 *(state, address(results), address(output_gates), attended, *into_output.addresses),
             )
         self.add_product(into_output, attended, layer.output, self.result)
-        self._kept.append((kv_heads, cached))
         program.kept.append(into_output)
 
     def _add_feed(self, layer: Layer) -> None:
         into_gate = self.records(self.shape.width, layer.gate_up)
         self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post, bias=layer.output_bias)
-        inner = self.shape.inner
-        gated = self.shared("within", self.rows, 2 * inner)
+        inner = layer.inner or self.shape.inner
+        gated = self.shared(f"within {inner}", self.rows, 2 * inner)
         self._multiply_feed(into_gate, layer.gate_up, layer.down, inner, gated, self.result)
 
     def _multiply_feed(
@@ -390,13 +408,15 @@ class CompiledPass:
         keys = store
         if self._scores.shape[1] < slots + LANES:
             self._scores = room(self.pool.threads * MOST_QUERIES, slots + LANES)
-        layers = zip(self._rotary, self._attention, self._kept, strict=True)
-        for rotary, attention, (heads, nbytes) in layers:
+        places: list[tuple[int, int, int]] = []
+        for rotary, (heads, nbytes) in zip(self._rotary, self._kept, strict=True):
             head_nbytes = slots * nbytes
             values = keys + heads * head_nbytes
-            rotary[13:16] = keys, values, head_nbytes
-            attention[5:10] = keys, values, head_nbytes, address(self._scores), self._scores.strides[0]
+            places.append((keys, values, head_nbytes))
+            rotary[13:16] = places[-1]
             keys = values + heads * head_nbytes
+        for attention, rows in self._attention:
+            attention[5:10] = *places[rows], address(self._scores), self._scores.strides[0]
 
     def begin(
         self,

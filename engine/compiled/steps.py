@@ -271,7 +271,8 @@ def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     Arguments: state; queries, keys and values of each row, float32 [rows, (heads + 2 kv_heads) * width];
     heads; kv_heads; width; bias, or 0; weights of the norms of queries and keys, or 0 each; epsilon (bits);
     scale of queries (bits); pairs of numbers to rotate; whether pairs are adjacent; kind of rotary positions;
-    keys and values of the layer; bytes from one head to the next in them; bytes of a row in them; its format;
+    keys and values of the layer, 0 if it reads those of another layer: then none are given; bytes from one
+    head to the next in them; bytes of a row in them; its format;
     pairs that a row of the table has; weight of a norm of values, or 0; whether values are the keys before
     their norm: then none are given.
     """
@@ -286,6 +287,8 @@ def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         row, head = item // every, item % every
         at = a[1] + item * width * 4
         x = floats_at(at)
+        if head >= heads and not a[13]:
+            continue
         if a[20] and head >= heads + kv_heads:
             continue  # it is made with its key
         if a[5]:

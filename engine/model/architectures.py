@@ -123,6 +123,8 @@ FAMILIES = {
             global_head_dim=512,
             num_global_key_value_heads=None,
             hidden_size_per_layer_input=256,
+            vocab_size_per_layer_input=262144,
+            use_double_wide_mlp=False,
         ),
         options=("attention_bias",),
         qk_norm=True,
@@ -137,10 +139,7 @@ FAMILIES = {
         rotary_types=("default", "proportional"),
         uneven=True,
         # The fields of its mixture, which is refused, and null in dense models.
-        others=(
-            *("vocab_size_per_layer_input", "use_double_wide_mlp", "enable_moe_block"),
-            *("num_experts", "top_k_experts", "moe_intermediate_size"),
-        ),
+        others=(*("enable_moe_block", "num_experts", "top_k_experts", "moe_intermediate_size"),),
     ),
     "phi3": Family(
         defaults(

@@ -17,6 +17,7 @@ from engine.compiled.convolution import GatedConvolution
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import INSTRUCTIONS
+from engine.compiled.layer_inputs import LayerInput, LayerInputs
 from engine.compiled.matrix import Matrix
 from engine.compiled.mixture import Expert, ExpertBiases, ExpertSource, Mixture
 from engine.compiled.pool import shared_pool
@@ -30,7 +31,16 @@ from engine.model.mixtures import MixtureShape
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
 from engine.model.state_cache import StateCache
-from engine.model.weight_names import CORRECTIONS, HEAD, LAYER_FACTOR, ROUTER, SHARED_GATE, SINKS
+from engine.model.weight_names import (
+    CORRECTIONS,
+    HEAD,
+    INPUT_NORM,
+    INPUT_PROJECTION,
+    LAYER_FACTOR,
+    ROUTER,
+    SHARED_GATE,
+    SINKS,
+)
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
@@ -64,9 +74,12 @@ class CompiledModel(Model):
         self._rotary = rotary
         self._shape, layers, vectors = layers_of(description, rotary, weights, cache)
         head = weights.matrices[HEAD]
-        self._decoder = CompiledDecoder(
-            self._shape, layers, vectors["model.norm.weight"], head, shared_pool()
-        )
+        inputs = None
+        if narrow := description.layer_inputs:
+            projection = weights.matrices[INPUT_PROJECTION]
+            inputs = LayerInputs(len(layers), narrow, projection, vectors[INPUT_NORM])
+        last_norm = vectors["model.norm.weight"]
+        self._decoder = CompiledDecoder(self._shape, layers, last_norm, head, shared_pool(), inputs)
         self.layers = len(layers)
         self._kept = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
         self._bound: HostCache | None = None
@@ -150,6 +163,8 @@ class CompiledModel(Model):
         for number, start in enumerate(pieces):
             stop = min(start + most, count)
             self.embed_into(tokens[start:stop], self._decoder.states[: stop - start])
+            if self._decoder.inputs is not None:
+                self.weights.inputs_into(tokens[start:stop], self._decoder.inputs[: stop - start])
             if isinstance(cache, StateCache):
                 paths = cache.paths(start, stop)
                 self._decoder.paths[:] = paths.numbers
@@ -291,6 +306,13 @@ def _layer(
     def norm(name: str) -> NDArray[np.float32] | None:
         return vectors.get(f"{path}.{name}.weight")
 
+    own_input = None
+    if description.layer_inputs:
+        gate, projection = (
+            matrices[f"{path}.per_layer_{name}.weight"] for name in ("input_gate", "projection")
+        )
+        post_norm = vectors[f"{path}.post_per_layer_input_norm.weight"]
+        own_input = LayerInput(number, description.layer_inputs, gate, projection, post_norm)
     recurrent = None
     if not attends:
         ordinal = description.attends[:number].count(False)
@@ -323,6 +345,9 @@ def _layer(
         np.ones(width, np.float32) if description.value_norm else None,
         number in description.values_are_keys,
         float(vectors[f"{path}.{LAYER_FACTOR}"][0]) if f"{path}.{LAYER_FACTOR}" in vectors else 1.0,
+        description.inners[number],
+        -1 if description.has_rows(number) else description.rows_of_layer[number],
+        own_input,
     )
 
 

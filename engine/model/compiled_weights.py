@@ -14,11 +14,12 @@ from engine.formats import Format, GroupedFormat, Parts, format_named, joined, u
 from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
-from engine.model.weight_names import EMBEDDING, HEAD, is_matrix
+from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, is_matrix
 from engine.streaming import (
     DiskTable,
     Mover,
     StoredMatrix,
+    StoredTable,
     Streamer,
     WeightLimits,
     open_files,
@@ -80,9 +81,10 @@ class CompiledWeights:
 
     Attributes: `matrices`: name -> matrices whose results side by side are those of the weight; they include
     the output head, even if it is the embedding. `vectors`: float32, weights of convolutions too. `table`:
-    the rows of the embedding. `adjacent`: whether queries and keys are stored with rotated pairs side by
-    side. `streamer`: brings the streamed matrices; None if there are none. `lender`: the weights to which all
-    but some matrices belong. `rooms`: those of streamed experts (`BroughtMatrix.room`).
+    the rows of the embedding. `inputs`: those of the table of inputs that layers have for themselves, as they
+    are stored; None if there is none. `adjacent`: whether queries and keys are stored with rotated pairs side
+    by side. `streamer`: brings the streamed matrices; None if there are none. `lender`: the weights to which
+    all but some matrices belong. `rooms`: those of streamed experts (`BroughtMatrix.room`).
     """
 
     matrices: dict[str, list[Matrix]] = field(default_factory=dict)
@@ -92,6 +94,7 @@ class CompiledWeights:
     streamer: Streamer | None = None
     lender: "CompiledWeights | None" = None
     rooms: Sequence[NDArray[np.uint8]] = ()
+    inputs: StoredTable | DiskTable | None = None
     _chunks: dict[int, list[tuple[StreamedMatrix, BroughtMatrix]]] = field(default_factory=dict)
     _experts: dict[int, dict[int, BroughtMatrix]] = field(default_factory=dict)
 
@@ -102,7 +105,10 @@ class CompiledWeights:
         own = {id(matrix): matrix.nbytes for matrix in self._resident() if id(matrix) not in lent}
         total = sum(own.values()) + (self.streamer.nbytes if self.streamer else 0)
         total += sum(room.nbytes for room in self.rooms)
-        return total + (0 if self.lender else sum(vector.nbytes for vector in self.vectors.values()))
+        if self.lender:
+            return total
+        table = self.inputs.nbytes if self.inputs else 0
+        return total + table + sum(vector.nbytes for vector in self.vectors.values())
 
     def _resident(self) -> list[TiledMatrix]:
         every: list[object] = [self.table, *(each for group in self.matrices.values() for each in group)]
@@ -114,8 +120,13 @@ class CompiledWeights:
             self.table.rows(tokens, states)
         else:
             assert self.table is not None
-            stored = self.table.rows(tokens).reshape(-1)
-            states[:] = unpacked(self.table.span.storage, stored, states.size).reshape(states.shape)
+            _unpack(self.table, tokens, states)
+
+    def inputs_into(self, tokens: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+        """Write the rows of tokens, int64 [tokens], in the table of layers' inputs to `out`, float32 [tokens,
+        layers * width of an input]."""
+        assert self.inputs is not None
+        _unpack(self.inputs, tokens, out)
 
     def arrive(self, chunk: int) -> None:
         """Bring a chunk of matrices; it stays in place until the next comes. Raises StreamBroken if it cannot
@@ -181,6 +192,7 @@ def read_weights(
     tied: whether the embedding is the output head too. The other arguments and the errors are those of
     `engine.model.loader.load_compiled`."""
     made = CompiledWeights(adjacent=any(weight.rope_heads for weight in weights.values()))
+    tables = {name: weight for name, weight in weights.items() if name == INPUT_TABLE}
     matrices = {name: weight for name, weight in weights.items() if is_matrix(name, weight)}
     if limits is None:
         cut = {name: [weight] for name, weight in matrices.items()}
@@ -199,19 +211,29 @@ def read_weights(
         spans = [span for weight in weights.values() for span in weight.spans]
         files = open_files({span.file: span.modified for span in spans})
         made.table = DiskTable(table, files[table.file])
+        for weight in tables.values():
+            made.inputs = DiskTable(weight.spans[0], files[weight.spans[0].file])
+        weights, tables = {name: weight for name, weight in weights.items() if name not in tables}, {}
         try:
             made.streamer = Streamer(list(stored.values()), limits, files, None)
         except BaseException:
             for file in files.values():
                 file.close()
             raise
-    vectors = {name: weight for name, weight in weights.items() if not is_matrix(name, weight)}
+    vectors = {
+        name: weight for name, weight in weights.items() if name not in tables and not is_matrix(name, weight)
+    }
     resident = {key: piece for key, piece in _pieces(cut) if not (key in stored and stored[key].matrix.mover)}
     tiles: dict[str, TiledMatrix] = {}
     try:
-        wanted = {name: (weight.format, weight.spans) for name, weight in (vectors | resident).items()}
+        wanted = {
+            name: (weight.format, weight.spans) for name, weight in (tables | vectors | resident).items()
+        }
         for name, parts in read_layers(wanted, progress, layer_progress):
-            if name in vectors:  # queries and keys stay in the order of the file, and so do their biases
+            if name in tables:
+                stored_rows = parts[0].reshape(tables[name].shape[0], -1)
+                made.inputs = StoredTable(tables[name].format, stored_rows)
+            elif name in vectors:  # queries and keys stay in the order of the file, and so do their biases
                 weight = vectors[name]
                 vector = unpacked(weight.format, parts[0], weight.numel).reshape(weight.shape)
                 if weight.in_turn:
@@ -236,6 +258,11 @@ def read_weights(
         made.table = tiles[f"{EMBEDDING}[0]"]
         made.matrices.setdefault(HEAD, [made.table])
     return made
+
+
+def _unpack(table: StoredTable | DiskTable, rows: NDArray[np.int64], out: NDArray[np.float32]) -> None:
+    """Write rows of a table to `out`, float32 [rows, columns]."""
+    out[:] = unpacked(table.storage, table.rows(rows).reshape(-1), out.size).reshape(out.shape)
 
 
 def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:

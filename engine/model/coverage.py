@@ -7,18 +7,19 @@ from engine.compiled.delta import UNROLLED
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
+from engine.formats import format_named
+from engine.formats.format import RowFormat
 from engine.formats.joined import APART, JOINED
 from engine.model.architectures import family_of
 from engine.model.description import Description
-from engine.model.weight_names import EMBEDDING, HEAD, ROUTER, SHARED_GATE, is_matrix
+from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, ROUTER, SHARED_GATE, is_matrix
 
 ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
 
 
 def declared(description: Description) -> bool:
     """Return whether compiled steps compute an architecture's layers, whatever their sizes are."""
-    others = description.layer_inputs or description.shares_rows  # the small models of Gemma 4
-    return family_of(description.architecture).compiled and not others
+    return family_of(description.architecture).compiled
 
 
 def covers(description: Description, weights: Mapping[str, Weight], streamed: bool = False) -> bool:
@@ -33,8 +34,11 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     experts = (mixture.inner, mixture.shared) if mixture else ()
     widths = {width for _, width in description.kept}
     attended = (description.heads * width for width in widths)
-    sizes = (description.width, description.inner, *experts, *widths, *attended)
+    narrow = description.layer_inputs
+    sizes = (description.width, *description.inners, *experts, *widths, *attended, narrow)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
+        return False
+    if narrow and description.input_rows < description.rows:  # some tokens have no inputs
         return False
     states = description.states
     if not description.kept:  # the KV cache would be empty
@@ -61,6 +65,8 @@ def can_transcode(weight: Weight) -> bool:
 
 
 def _covered(name: str, weight: Weight) -> bool:
+    if name == INPUT_TABLE:  # of which only rows are read
+        return len(weight.spans) == 1 and isinstance(format_named(weight.format), RowFormat)
     owner, _, leaf = name.rpartition(".")
     if leaf == "bias":
         return owner.endswith(("q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate"))

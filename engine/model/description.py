@@ -1,7 +1,7 @@
 """A description of a model, read from its checkpoint's configuration without torch: sizes, scales, windows
 and rotary positions, equal to those of the module that transformers builds from it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,8 @@ class Description:
     """A decoder.
 
     Attributes: `rows`, the tokens that the embedding and the output head have rows for; `width`, of a state;
-    `inner`, the width within an MLP that is no expert, if any layer has one; `layers`; `heads`; `kv_heads`;
+    `inner`, the width within an MLP that is no expert, if any layer has one, and the largest one where they
+    differ, as `inners` has them for each layer; `layers`; `heads`; `kv_heads`;
     `head_width`; `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the
     mean square in norms; `activation`, transformers' name; `query_scale`, the factor of scores; `score_cap`
     and `logit_cap`, c of c tanh(x / c), or None; `embedding_scale`, the factor of embeddings, as float32
@@ -54,12 +55,14 @@ class Description:
     `output_bias` and `mlp_bias`, which products have a bias; `mixture`, the mixtures of experts, or None;
     `clip`, the bound of queries, keys and values, or None; `attends`, which layers attend; `kept`, key-value
     heads and their width of each layer that has rows of its own in the KV cache: others have states, or share
-    the rows of an earlier layer; `states`, those of layers that do not attend, or None; `conv_bias`, whether
+    the rows of an earlier layer; `rows_of_layer`, the number in `kept` of the rows that each layer reads, or
+    -1 if it does not attend; `states`, those of layers that do not attend, or None; `conv_bias`, whether
     convolutions and the products around them have a bias; `gated`, whether each query comes with a gate of
     the head's output; `qk_norm`, whether queries and keys are normalized; `adjacent`, whether rotated pairs
     of numbers lie side by side; `residual_scale`, the factor of what halves of a layer add; `logit_divisor`;
     `value_norm`, whether values are normalized; `values_are_keys`, the layers whose values are their keys
-    before norm and rotation; `layer_inputs`, the width of inputs that each layer has for itself, or 0.
+    before norm and rotation; `layer_inputs`, the width of inputs that each layer has for itself, or 0;
+    `input_rows`, the tokens that the table of these inputs has rows for.
     """
 
     architecture: str
@@ -89,6 +92,8 @@ class Description:
     clip: float | None
     attends: tuple[bool, ...]
     kept: tuple[tuple[int, int], ...]
+    inners: tuple[int, ...]
+    rows_of_layer: tuple[int, ...]
     states: StateShape | None = None
     conv_bias: bool = False
     gated: bool = False
@@ -99,15 +104,16 @@ class Description:
     value_norm: bool = False
     values_are_keys: frozenset[int] = frozenset()
     layer_inputs: int = 0
+    input_rows: int = 0
 
-    @property
-    def shares_rows(self) -> bool:
-        """Whether some layers read the rows of an earlier one."""
-        return len(self.kept) < sum(self.attends)
+    def has_rows(self, layer: int) -> bool:
+        """Return whether a layer that attends has rows of its own, and does not read those of an earlier
+        one."""
+        return sum(self.attends[:layer]) < len(self.kept)
 
     def heads_of(self, layer: int) -> tuple[int, int]:
-        """Return the key-value heads of a layer that attends, and their width. No layers share rows."""
-        return self.kept[sum(self.attends[:layer])]
+        """Return the key-value heads of the rows that a layer reads, and their width."""
+        return self.kept[self.rows_of_layer[layer]]
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -157,6 +163,9 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     capped, narrow = (name in family.defaults for name in ("final_logit_softcapping", _LAYER_INPUTS))
     kept = _kept(given, family, types, (sizes["kv_heads"], head_width))
+    attends = tuple(kind not in (family.recurrent, MLP) for kind in types)
+    inners = _inners(given, sizes["inner"], layers, len(kept))
+    sizes["inner"] = max(inners)
     widths = [kept[types.index(kind)][1] if family.uneven else head_width for kind in kinds]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
     return Description(
@@ -179,8 +188,10 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         mixture=mixture,
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
-        attends=tuple(kind not in (family.recurrent, MLP) for kind in types),
+        attends=attends,
         kept=kept,
+        inners=inners,
+        rows_of_layer=tuple(_rows_of_layer(types, attends, len(kept))),
         states=_states(given, types.count(family.recurrent), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
         gated=family.gated,
@@ -191,6 +202,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         value_norm=family.value_norm,
         values_are_keys=_values_are_keys(given, types),
         layer_inputs=(given.whole_or_none(_LAYER_INPUTS, WIDTH_LIMIT, least=0) or 0) if narrow else 0,
+        input_rows=_input_rows(given),
     )
 
 
@@ -254,6 +266,19 @@ def _widest(given: Configuration, key: str) -> int:
     return max(given.of({key: width}).whole(key, WIDTH_LIMIT) for width in each)
 
 
+def _inners(given: Configuration, common: int, layers: int, kept: int) -> tuple[int, ...]:
+    """Return the width within the MLP of each layer. kept: layers with rows of their own, behind which MLPs
+    may be twice as wide (Gemma 4). Raises BadCheckpoint if a list of widths has another length."""
+    each = given.values["intermediate_size"]
+    if isinstance(each, list):
+        if len(each) != layers:
+            raise given.bad(f"{len(each)} widths of MLPs for {layers} layers")
+        return tuple(each)
+    if not given.values.get("use_double_wide_mlp"):
+        return (common,) * layers
+    return (common,) * kept + (2 * common,) * (layers - kept)
+
+
 def _unlisted(given: Configuration, architecture: str) -> Description:
     """Return the sizes of a model whose architecture is not declared; no pass is made from the rest."""
     for key in _SIZES:
@@ -287,6 +312,8 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         clip=None,
         attends=(True,) * sizes["layers"],
         kept=((sizes["kv_heads"], sizes["head_width"]),) * sizes["layers"],
+        inners=(sizes["inner"],) * sizes["layers"],
+        rows_of_layer=tuple(range(sizes["layers"])),
     )
 
 
@@ -475,6 +502,18 @@ def _kept(
     return tuple(_heads_of(given, others.get(str(layer)) or {}, common) for layer in own)
 
 
+def _rows_of_layer(types: Sequence[str], attends: Sequence[bool], kept: int) -> Iterator[int]:
+    """Yield for each layer the number of the rows that it reads, -1 if it does not attend. kept: how many
+    layers have rows of their own; those behind them read the rows of the last one of their type."""
+    latest: dict[str, int] = {}
+    number = 0
+    for kind, attending in zip(types, attends, strict=True):
+        if attending and number < kept:
+            latest[kind] = number
+            number += 1
+        yield latest.get(kind, -1)
+
+
 def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tuple[int, int]:
     """Return the key-value heads of a layer and their width. layer: its own settings."""
     if not isinstance(layer, dict) or layer.keys() - {"num_key_value_heads", "head_dim"}:
@@ -485,6 +524,12 @@ def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tupl
     if given.values["num_attention_heads"] % heads or width % 2:
         raise given.bad(f"a layer has {heads} key-value heads of width {width}")
     return heads, width
+
+
+def _input_rows(given: Configuration) -> int:
+    if "vocab_size_per_layer_input" not in given.values:
+        return 0
+    return given.whole("vocab_size_per_layer_input", VOCABULARY_LIMIT)
 
 
 def _values_are_keys(given: Configuration, types: list[str]) -> frozenset[int]:

@@ -13,7 +13,7 @@ from engine.model.interface import Model, Progress
 from engine.model.loader import can_stream_compiled
 from engine.model.rotary import RotaryFactors
 from engine.model.substitutes import SubstituteFiles, substitute_format
-from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights
+from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights, is_matrix
 
 HINT = "Choose another draft, or none (--draft none)."
 
@@ -68,7 +68,8 @@ def load_self_draft(
         matrices[name] = pieces
         done += weight.nbytes
     progress(total, total)
-    own = CompiledWeights(matrices, lent.vectors, lent.table, lent.adjacent, lender=lent)
+    shared = lent.vectors, lent.table, lent.adjacent
+    own = CompiledWeights(matrices, *shared, lender=lent, inputs=lent.inputs)
     rotary = RotaryFactors(description.rotary, context)
     return CompiledModel(description, rotary, own, target.vocabulary, cache)
 
@@ -82,7 +83,7 @@ def check_self_draft(checkpoint: Checkpoint) -> None:
     if not can_stream_compiled(checkpoint):
         raise no_self_draft()
     _refuse_mixtures(describe(checkpoint))
-    matrices = [weight for weight in checkpoint.weights.values() if len(weight.shape) == 2]
+    matrices = [weight for name, weight in checkpoint.weights.items() if is_matrix(name, weight)]
     if not all(map(substitute_format, matrices)):
         raise _too_small()
 

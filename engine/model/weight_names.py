@@ -15,6 +15,11 @@ ROUTER = "mlp.gate.weight"  # of a layer
 SHARED_GATE = "mlp.shared_expert_gate.weight"  # of a layer, [1, width]
 CORRECTIONS = "mlp.gate.e_score_correction_bias"  # of a layer's experts
 LAYER_FACTOR = "layer_scalar"  # of a layer's output
+# Of inputs that each layer has for itself: a table of them, [tokens, layers * width of an input], and what is
+# made from the embedding.
+INPUT_TABLE = "model.embed_tokens_per_layer.weight"
+INPUT_PROJECTION = "model.per_layer_model_projection.weight"
+INPUT_NORM = "model.per_layer_projection_norm.weight"
 SINKS = "self_attn.sinks"  # of a layer's heads
 _MISMATCH = "The file does not belong to its config.json, or is damaged; download it again."
 
@@ -28,11 +33,16 @@ def expected_weights(description: Description, in_turn: bool = False) -> dict[st
     rows, width = description.rows, description.width
     expected: dict[str, Shape] = dict.fromkeys((EMBEDDING, HEAD), (rows, width))
     expected["model.norm.weight"] = (width,)
-    norms, mlp, mixture = dict(_norms(description)), dict(_mlp(description)), {}
+    if narrow := description.layer_inputs:
+        every = description.layers * narrow
+        expected[INPUT_TABLE] = (description.input_rows, every)
+        expected |= {INPUT_PROJECTION: (every, width), INPUT_NORM: (narrow,)}
+    norms, mixture = dict(_norms(description)) | dict(_inputs(description)), {}
     if description.mixture:
         mixture = dict(_mixture(description, description.mixture, in_turn))
     recurrent = dict(_recurrent(description))
     for layer, attends in enumerate(description.attends):
+        mlp = dict(_mlp(description, layer))
         mixed = description.mixture is not None and description.mixture.layers[layer]
         own = dict(_attention(description, layer)) if attends else recurrent
         of_layer = norms | (mixture if mixed else mlp) | own
@@ -63,9 +73,9 @@ def _renamed_part(part: str, names: Mapping[str, str]) -> str:
 
 
 def is_matrix(name: str, weight: Weight) -> bool:
-    """Return whether products multiply by the weight. Others are vectors, a vector for each expert, and the
-    weights of convolutions."""
-    return len(weight.shape) == 2 and not name.endswith("_bias")
+    """Return whether products multiply by the weight. Others are vectors, a vector for each expert, the
+    weights of convolutions, and the table of inputs that layers have for themselves."""
+    return len(weight.shape) == 2 and not name.endswith("_bias") and name != INPUT_TABLE
 
 
 def check_layers(checkpoint: Checkpoint, layers: int) -> None:
@@ -126,9 +136,11 @@ def _attention(description: Description, layer: int) -> Iterator[tuple[str, Shap
         yield from _product("self_attn.qkv_proj", queries + 2 * keys, description.width, False)
     else:
         gated = queries * (2 if description.gated else 1)
-        sizes = {"q_proj": gated, "k_proj": keys, "v_proj": keys}
-        if layer in description.values_are_keys:
-            del sizes["v_proj"]
+        sizes = {"q_proj": gated}
+        if description.has_rows(layer):
+            sizes["k_proj"] = keys
+            if layer not in description.values_are_keys:
+                sizes["v_proj"] = keys
         for name, size in sizes.items():
             yield from _product(f"self_attn.{name}", size, description.width, description.qkv_bias)
     yield from _product("self_attn.o_proj", description.width, queries, description.output_bias)
@@ -136,7 +148,8 @@ def _attention(description: Description, layer: int) -> Iterator[tuple[str, Shap
         yield SINKS, (description.heads,)
     if description.qk_norm:
         yield "self_attn.q_norm.weight", (queries if family.whole_qk_norm else head_width,)
-        yield "self_attn.k_norm.weight", (keys if family.whole_qk_norm else head_width,)
+        if description.has_rows(layer):
+            yield "self_attn.k_norm.weight", (keys if family.whole_qk_norm else head_width,)
 
 
 def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
@@ -160,8 +173,18 @@ def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
         yield f"linear_attn.{name}", (states.heads,)
 
 
-def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:
-    yield from _feed(description, "mlp", description.inner, description.mlp_bias)
+def _mlp(description: Description, layer: int) -> Iterator[tuple[str, Shape]]:
+    yield from _feed(description, "mlp", description.inners[layer], description.mlp_bias)
+
+
+def _inputs(description: Description) -> Iterator[tuple[str, Shape]]:
+    """Yield the weights that bring a layer's own input into it."""
+    width, narrow = description.width, description.layer_inputs
+    if not narrow:
+        return
+    yield from _product("per_layer_input_gate", narrow, width, False)
+    yield from _product("per_layer_projection", width, narrow, False)
+    yield "post_per_layer_input_norm.weight", (width,)
 
 
 def _mixture(description: Description, mixture: MixtureShape, in_turn: bool) -> Iterator[tuple[str, Shape]]:

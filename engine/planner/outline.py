@@ -35,6 +35,11 @@ COMPILED = (
 # And one that is written as one of these, in the same number of bytes (`engine.formats.joined`).
 REWRITTEN = ("MXFP4_APART",)
 
+# Gemma 3n and 4: the table of inputs that layers have of their own, which is read by rows as an embedding is;
+# and what a pass multiplies before the first layer, and counts as part of it.
+_INPUT_TABLE = "model.embed_tokens_per_layer.weight"
+_OF_LAYERS = re.compile(r"model\.(?:layers\.(\d+)|per_layer_model_projection|altup_projections)\.")
+
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
@@ -103,10 +108,11 @@ class Outline:
 
     Attributes: `name`: the id or path by which the model was looked up; `file`: the name of the model's
     file or folder, which does not depend on how the model was looked up.
-    In stored bytes: `layers`: each layer; `head`; `embedding`, with the table of inputs of layers; `uncut`:
-    the largest matrix that can only be moved whole, 0 if there is none. `tiling`: bytes that all weights take
-    beyond the stored ones in the tiles of compiled passes, where these are much larger. `packing`: how many
-    times as long as usual it takes to bring a streamed byte into such tiles, on average.
+    In stored bytes: `layers`: each layer, the first with what is multiplied before it; `head`; `embedding`,
+    with the table of inputs of layers; `uncut`: the largest matrix that can only be moved whole, 0 if there
+    is none. `tiling`: bytes that all weights take beyond the stored ones in the tiles of compiled passes,
+    where these are much larger. `packing`: how many times as long as usual it takes to bring a streamed byte
+    into such tiles, on average.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
@@ -219,7 +225,8 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     intermediate = variant.intermediate or model.intermediate
     active = (sizes.active_parameters(model) - tables - inputs) / layer_weights
     of_layers = [sizes.layer_nbytes(model, variant, layer) for layer in range(model.layers)]
-    layers = tuple(layer.total for layer in of_layers)
+    first, *others = (layer.total for layer in of_layers)
+    layers = (first + sizes.projection_nbytes(model, variant), *others)
     file = variant.file or variant.repository.rpartition("/")[2]
     return Outline(
         name=variant.id,
@@ -265,8 +272,9 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     layers: dict[int, int] = {}
     layer_weights = expert_weights = expert_nbytes = 0
     for key, weight in weights.items():
-        if found := re.match(r"model\.layers\.(\d+)\.", key):
-            layers[int(found[1])] = layers.get(int(found[1]), 0) + weight.nbytes
+        if found := _OF_LAYERS.match(key):
+            number = int(found[1] or 0)
+            layers[number] = layers.get(number, 0) + weight.nbytes
             layer_weights += weight.numel
             if ".experts." in key:
                 expert_weights += weight.numel
@@ -274,10 +282,11 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     table = next(weights[name] for name in EMBEDDINGS if name in weights)
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
-    per_layer = weights.get("model.embed_tokens_per_layer.weight")  # Gemma 3n and 4: read by rows, too
+    per_layer = weights.get(_INPUT_TABLE)
+    multiplied = [weight for key, weight in weights.items() if key != _INPUT_TABLE]
     names = ("num_local_experts", "num_experts", "n_routed_experts")
     experts = next((config[name] for name in names if config.get(name)), 1)
-    compiled = checkpoint.architecture not in THROUGH_TORCH and per_layer is None
+    compiled = checkpoint.architecture not in THROUGH_TORCH
     used = config.get("num_experts_per_tok") or experts
     chosen = used / experts
     idle = expert_weights * (1 - chosen)
@@ -300,10 +309,10 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
         compiled=compiled and all(weight.format in (*COMPILED, *REWRITTEN) for weight in weights.values()),
-        tiling=sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in weights.values())
+        tiling=sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in multiplied)
         if compiled
         else 0,
-        packing=_packing(weights.values()),
+        packing=_packing(multiplied),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
         experts=expert_nbytes,

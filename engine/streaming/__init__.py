@@ -9,7 +9,7 @@ from engine.streaming.expert_cache import ExpertCounts
 from engine.streaming.mover import Bytes, Movable, Mover
 from engine.streaming.placement import slot_nbytes
 from engine.streaming.streamer import Streamer, WeightLimits
-from engine.streaming.table import DiskTable
+from engine.streaming.table import DiskTable, StoredTable
 
 __all__ = [
     "Bytes",
@@ -19,6 +19,7 @@ __all__ = [
     "Movable",
     "Mover",
     "StoredMatrix",
+    "StoredTable",
     "Streamer",
     "WeightLimits",
     "open_files",

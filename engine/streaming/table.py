@@ -1,10 +1,30 @@
-"""A large table that stays on disk: only the rows in use are read, so that an embedding takes no memory."""
+"""Large tables of which only the rows in use are unpacked: on disk, so that they take no memory, or in memory
+as they are stored."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints import Span
 from engine.streaming.disk import SECTOR, DiskFile, aligned, memory
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A matrix in memory whose rows lie one after another. Attributes: `storage`, the name of its format;
+    `data`, uint8 [rows, bytes of a row]."""
+
+    storage: str
+    data: NDArray[np.uint8]
+
+    @property
+    def nbytes(self) -> int:
+        return self.data.nbytes
+
+    def rows(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """As `DiskTable.rows`."""
+        return self.data[which]
 
 
 class DiskTable:
@@ -16,6 +36,13 @@ class DiskTable:
         self._file = file
         self._row_nbytes = span.nbytes // span.shape[0]
         self._bytes = memory(aligned(0, self._row_nbytes)[1] + SECTOR)
+
+    nbytes = 0  # in memory
+
+    @property
+    def storage(self) -> str:
+        """The name of the matrix's format."""
+        return self.span.storage
 
     def rows(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the bytes of the rows `which` [n], as stored: uint8 [n, bytes of a row]. Raises StreamBroken

@@ -27,13 +27,12 @@ from tests.engine.models import CONFIGS, VOCABULARY, ours, reference
 DENSE = [
     *("llama", "llama3_rope", "mistral", "qwen2", "qwen2_window", "qwen3", "gemma2", "gemma3_text", "phi3"),
     *("seed_oss", "smollm3", "smollm3_window", "qwen3_5_text", "lfm2", "ministral3"),
-    *("granite", "olmo2", "olmo3", "glm4", "gemma4_large"),
+    *("granite", "olmo2", "olmo3", "glm4", "gemma4_large", "gemma4_text"),
 ]
 MIXTURES = ["mixtral", "qwen3_moe", "olmoe", "granitemoe", "gpt_oss", "glm4_moe", "qwen3_5_moe_text"]
 KINDS = DENSE + MIXTURES
 # transformers computes these otherwise than compiled steps could.
 OTHERS = [kind for kind in CONFIGS if not family_of(str(CONFIGS[kind].get("model_type", kind))).compiled]
-OTHERS.append("gemma4_text")  # with inputs of each layer
 CONTEXT = 64
 AT_EACH_LAYER = 1e-12  # a pace (PACE_S) at which progress is called before each layer
 TEXT = [1, *range(3, 40), 5, 9]
@@ -55,6 +54,7 @@ OTHER_SIZES = {
     "glm4_moe": dict(n_group=1, topk_group=1, intermediate_size=160),
     "lfm2": dict(conv_bias=False),
     "gemma4_large": dict(global_head_dim=64),
+    "gemma4_text": dict(global_head_dim=64, hidden_size_per_layer_input=32),
 }
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -179,7 +179,7 @@ def test_steps_refuse_an_architecture_that_they_do_not_compute(kind):
 
 
 def test_the_architectures_that_steps_refuse_are_those_that_are_declared_so():
-    assert {*OTHERS} == {"gemma3n_text", "gemma4_text", "granitemoehybrid", "nemotron_h"}
+    assert {*OTHERS} == {"gemma3n_text", "granitemoehybrid", "nemotron_h"}
     assert not family_of("no architecture that is declared").compiled
 
 
@@ -440,7 +440,7 @@ def test_a_pass_after_the_head_was_used_gives_the_same_bits(kind):
     assert np.array_equal(all_logits(model, TEXT), expected)
 
 
-@pytest.mark.parametrize("kind", ["granite", "ministral3", "olmo2", "glm4", "gemma4_large"])
+@pytest.mark.parametrize("kind", ["granite", "ministral3", "olmo2", "glm4", "gemma4_large", "gemma4_text"])
 def test_a_gguf_file_has_the_logits_of_transformers(kind, tmp_path):
     """Rotated pairs lie side by side in these files, except in OLMo's and Gemma's."""
     module = tiny(kind)

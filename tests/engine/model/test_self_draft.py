@@ -78,7 +78,8 @@ def drafter_of(name, target, draft):
     return make_drafter(name, DrafterParts(target.model.vocabulary, draft))
 
 
-@pytest.mark.parametrize("kind", ["qwen2", "gemma2"])  # a head of its own; the embedding as head, windows
+# A head of its own; the embedding as head, windows; inputs of layers, shared rows.
+@pytest.mark.parametrize("kind", ["qwen2", "gemma2", "gemma4_text"])
 @pytest.mark.parametrize("cache", ["F16", "Q8_0"])
 def test_the_tokens_are_those_of_plain_decoding_and_most_guesses_are_right(kind, cache, tmp_path):
     limits = TreeLimits(12, 4, 8)
@@ -260,7 +261,7 @@ def test_a_target_of_few_bits_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("stored", "reason"),
-    [("GPTQ", "compiled passes"), ("gemma4_text", "compiled passes"), ("mixtral", "mixture of experts")],
+    [("GPTQ", "compiled passes"), ("gemma3n_text", "compiled passes"), ("mixtral", "mixture of experts")],
 )
 def test_a_target_that_cannot_draft_is_refused_before_it_is_read(stored, reason, tmp_path):
     if stored == "GPTQ":

@@ -55,6 +55,24 @@ def test_outlines_of_checkpoints_saved_by_transformers(kind: str, tmp_path):
     assert found.states == 0
 
 
+def test_inputs_of_layers_are_a_table_and_shared_rows_count_once(tmp_path):
+    module = reference("gemma4_text")
+    module.save_pretrained(tmp_path)
+    file = open_checkpoint(tmp_path)
+    found = checkpoint_outline(file, "tiny")
+    config, norm = module.config, file.weights["model.norm.weight"].nbytes
+    inputs = file.weights["model.embed_tokens_per_layer.weight"].nbytes
+    projection = file.weights["model.per_layer_model_projection.weight"].nbytes
+    assert found.compiled
+    assert found.tables == inputs, "the embedding is the head"
+    assert found.layers[0] == projection + found.layers[2] > found.layers[2]
+    assert found.layers[4] > found.layers[2], "an MLP twice as wide outweighs keys and values"
+    narrow = file.weights["model.per_layer_projection_norm.weight"].nbytes
+    assert found.nbytes == sum(weight.nbytes for weight in file.weights.values()) - norm - narrow
+    own = [config.per_layer_config[layer] for layer in range(4)]  # those behind read their rows
+    assert found.kv_row == sum(2 * layer.num_key_value_heads * layer.head_dim for layer in own)
+
+
 def test_a_file_of_vectors_is_packed_slower(tmp_path):
     module = tiny("llama", hidden_size=256, intermediate_size=512, num_attention_heads=8, head_dim=32)
     speeds = {}
