@@ -1,7 +1,7 @@
 """A description of a model, read from its checkpoint's configuration without torch: sizes, scales, windows
 and rotary positions, equal to those of the module that transformers builds from it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from engine.model.fields import refuse_unknown_fields, understood
 from engine.model.mixtures import MixtureShape, mixture_shape
 from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds, unrotated_layers
 from engine.model.rotary import Rotary
+from engine.model.uneven_layers import inner_widths, input_rows, kept_rows, rows_of_layer, values_are_keys
 
 # What the configuration of an architecture that is not declared has to state.
 _SIZES = (
@@ -162,9 +163,9 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     capped, narrow = (name in family.defaults for name in ("final_logit_softcapping", _LAYER_INPUTS))
-    kept = _kept(given, family, types, (sizes["kv_heads"], head_width))
     attends = tuple(kind not in (family.recurrent, MLP) for kind in types)
-    inners = _inners(given, sizes["inner"], layers, len(kept))
+    kept = kept_rows(given, family, types, attends, (sizes["kv_heads"], head_width))
+    inners = inner_widths(given, sizes["inner"], layers, len(kept))
     sizes["inner"] = max(inners)
     widths = [kept[types.index(kind)][1] if family.uneven else head_width for kind in kinds]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
@@ -191,7 +192,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         attends=attends,
         kept=kept,
         inners=inners,
-        rows_of_layer=tuple(_rows_of_layer(types, attends, len(kept))),
+        rows_of_layer=tuple(rows_of_layer(types, attends, len(kept))),
         states=_states(given, types.count(family.recurrent), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
         gated=family.gated,
@@ -200,9 +201,9 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         logit_divisor=_factor(given, family, "logits_scaling"),
         qk_norm=family.qk_norm or ("use_qk_norm" in family.defaults and given.flag("use_qk_norm")),
         value_norm=family.value_norm,
-        values_are_keys=_values_are_keys(given, types),
+        values_are_keys=values_are_keys(given, types),
         layer_inputs=(given.whole_or_none(_LAYER_INPUTS, WIDTH_LIMIT, least=0) or 0) if narrow else 0,
-        input_rows=_input_rows(given),
+        input_rows=input_rows(given),
     )
 
 
@@ -264,19 +265,6 @@ def _widest(given: Configuration, key: str) -> int:
     if not isinstance(each, list) or not each:
         return given.whole(key, WIDTH_LIMIT)
     return max(given.of({key: width}).whole(key, WIDTH_LIMIT) for width in each)
-
-
-def _inners(given: Configuration, common: int, layers: int, kept: int) -> tuple[int, ...]:
-    """Return the width within the MLP of each layer. kept: layers with rows of their own, behind which MLPs
-    may be twice as wide (Gemma 4). Raises BadCheckpoint if a list of widths has another length."""
-    each = given.values["intermediate_size"]
-    if isinstance(each, list):
-        if len(each) != layers:
-            raise given.bad(f"{len(each)} widths of MLPs for {layers} layers")
-        return tuple(each)
-    if not given.values.get("use_double_wide_mlp"):
-        return (common,) * layers
-    return (common,) * kept + (2 * common,) * (layers - kept)
 
 
 def _unlisted(given: Configuration, architecture: str) -> Description:
@@ -479,63 +467,6 @@ def _rotary_of_layer(
     if family.unrotated:
         return tuple(map(int, unrotated_layers(given, len(types))))
     return tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types)
-
-
-def _kept(
-    given: Configuration, family: Family, types: list[str], common: tuple[int, int]
-) -> tuple[tuple[int, int], ...]:
-    """Return the key-value heads and their width of each layer that has rows of its own. common: those of
-    layers that the configuration says nothing else of."""
-    shared = 0
-    if "num_kv_shared_layers" in family.defaults:
-        shared = given.whole("num_kv_shared_layers", len(types) - 1, least=0)
-    own = range(len(types) - shared)
-    if unkept := {*types[len(own) :]} - {*types[: len(own)]}:
-        raise given.bad(f"no layer keeps the keys and values that those of type {min(unkept)} share")
-    if not family.uneven:
-        return tuple(common for layer in own if types[layer] not in (family.recurrent, MLP))
-    others = given.part("per_layer_config")
-    if not others:
-        heads = given.values["num_global_key_value_heads"] if given.flag("attention_k_eq_v") else None
-        full = {"num_key_value_heads": heads, "head_dim": given.values["global_head_dim"]}
-        others = {str(layer): full for layer, kind in enumerate(types) if kind == FULL}
-    return tuple(_heads_of(given, others.get(str(layer)) or {}, common) for layer in own)
-
-
-def _rows_of_layer(types: Sequence[str], attends: Sequence[bool], kept: int) -> Iterator[int]:
-    """Yield for each layer the number of the rows that it reads, -1 if it does not attend. kept: how many
-    layers have rows of their own; those behind them read the rows of the last one of their type."""
-    latest: dict[str, int] = {}
-    number = 0
-    for kind, attending in zip(types, attends, strict=True):
-        if attending and number < kept:
-            latest[kind] = number
-            number += 1
-        yield latest.get(kind, -1)
-
-
-def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tuple[int, int]:
-    """Return the key-value heads of a layer and their width. layer: its own settings."""
-    if not isinstance(layer, dict) or layer.keys() - {"num_key_value_heads", "head_dim"}:
-        raise UnsupportedModel("Layers of different sizes are not supported.", "Choose another model.")
-    own = given.of(layer)
-    heads = own.whole_or_none("num_key_value_heads", COUNT_LIMIT) or common[0]
-    width = own.whole_or_none("head_dim", COUNT_LIMIT) or common[1]
-    if given.values["num_attention_heads"] % heads or width % 2:
-        raise given.bad(f"a layer has {heads} key-value heads of width {width}")
-    return heads, width
-
-
-def _input_rows(given: Configuration) -> int:
-    if "vocab_size_per_layer_input" not in given.values:
-        return 0
-    return given.whole("vocab_size_per_layer_input", VOCABULARY_LIMIT)
-
-
-def _values_are_keys(given: Configuration, types: list[str]) -> frozenset[int]:
-    if not given.values.get("attention_k_eq_v"):
-        return frozenset()
-    return frozenset(layer for layer, kind in enumerate(types) if kind == FULL)
 
 
 def _window(given: Configuration, family: Family) -> int | None:
