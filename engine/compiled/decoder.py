@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.compiled import steps
 from engine.compiled.instructions import LANES
-from engine.compiled.layer_inputs import LayerInputs
+from engine.compiled.layer_inputs import InputMaker
 from engine.compiled.matrix import Matrix, TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
 from engine.compiled.program import CompiledPass, DecoderShape, Layer, ProductResult, Seen
@@ -48,7 +48,7 @@ class CompiledDecoder:
         last_norm: Floats,
         head: Sequence[Matrix],
         pool: ComputePool,
-        inputs: LayerInputs | None = None,
+        inputs: InputMaker | None = None,
     ) -> None:
         """head: the matrices whose results side by side are the logits. inputs: what makes the inputs that
         layers have for themselves, if they have any."""

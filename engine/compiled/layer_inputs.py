@@ -86,7 +86,7 @@ class LayerInput:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerInputs:
+class InputMaker:
     """What makes the inputs of all layers. layers: their number; width: of an input; projection: matrices
     that multiply the embedding; norm: of each layer's projection, float32 [width]."""
 

@@ -17,7 +17,7 @@ from engine.compiled.convolution import GatedConvolution
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import INSTRUCTIONS
-from engine.compiled.layer_inputs import LayerInput, LayerInputs
+from engine.compiled.layer_inputs import InputMaker, LayerInput
 from engine.compiled.matrix import Matrix
 from engine.compiled.mixture import Expert, ExpertBiases, ExpertSource, Mixture
 from engine.compiled.pool import shared_pool
@@ -77,7 +77,7 @@ class CompiledModel(Model):
         inputs = None
         if narrow := description.layer_inputs:
             projection = weights.matrices[INPUT_PROJECTION]
-            inputs = LayerInputs(len(layers), narrow, projection, vectors[INPUT_NORM])
+            inputs = InputMaker(len(layers), narrow, projection, vectors[INPUT_NORM])
         last_norm = vectors["model.norm.weight"]
         self._decoder = CompiledDecoder(self._shape, layers, last_norm, head, shared_pool(), inputs)
         self.layers = len(layers)

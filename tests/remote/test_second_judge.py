@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from engine.checkpoints import open_checkpoint
+from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.gguf_architectures import ARCHITECTURES
-from engine.model.interface import no_progress
+from engine.model.interface import Model, no_progress
+from engine.model.loader import load_compiled
 from engine.model.sequence import Sequence
 from engine.tokenizer import load_tokenizer
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
+from tests.engine.model.test_compiled import tiny as covered
 from tests.engine.tokenizer.samples import gemma4
 
 SCRIPT = Path(__file__).with_name("judge_gguf.py")
@@ -30,6 +32,7 @@ ROUNDED = dict.fromkeys(("gemma2", "gemma3_text", "gemma4_large"), 1e-3) | {
     "gemma4_text": 5e-3,
     "gemma3n_text": 0.1,
 }
+COMPILED = 5e-3  # the same of compiled passes, whose keys and values are float16
 # llama.cpp computes no windows for Phi-3, so those that are read here are longer than the text; and it
 # multiplies the factor of OLMo 3's YaRN by the usual one.
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
@@ -80,10 +83,15 @@ def judged(llama_cpp: Path, files: dict[str, Path]) -> dict[str, dict[str, Any]]
 
 
 def ours(file: Path, prompt: list[int] = PROMPT) -> tuple[list[int], list[float]]:
-    """Return what this program continues the prompt with, and the log-probabilities. The token that ends a
-    text is never chosen, as llama.cpp is told."""
+    """Return what this program continues the prompt with, and the log-probabilities."""
     checkpoint = open_checkpoint(file)
-    sequence = Sequence(load_model(checkpoint, torch.float32, "cpu", no_progress, 256), 256)
+    return continued(load_model(checkpoint, torch.float32, "cpu", no_progress, 256), checkpoint, prompt)
+
+
+def continued(model: Model, checkpoint: Checkpoint, prompt: list[int]) -> tuple[list[int], list[float]]:
+    """Return greedy tokens, and the log-probabilities. The token that ends a text is never chosen, as
+    llama.cpp is told."""
+    sequence = Sequence(model, 256)
     end = checkpoint.config["eos_token_id"]
     tokens: list[int] = []
     log_probs: list[float] = []
@@ -111,6 +119,22 @@ def test_llama_cpp_reads_the_same_model(
     print(f"| {kind} | {len(set(tokens))} | {apart:.1e} |")
     assert judged[kind]["tokens"] == tokens
     assert apart < ROUNDED.get(kind, CLOSE)
+
+
+def test_llama_cpp_agrees_with_compiled_passes_of_a_small_gemma_4(llama_cpp: Path, tmp_path: Path) -> None:
+    file = convert(covered("gemma4_text"), tmp_path / "model.gguf")
+    command = [llama_cpp, SCRIPT, str(COUNT), file]
+    done = subprocess.run(command, input=json.dumps(PROMPT), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
+    theirs = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+    checkpoint = open_checkpoint(file)
+    model = load_compiled(checkpoint, no_progress, 256)
+    assert model is not None
+    tokens, log_probs = continued(model, checkpoint, PROMPT)
+    apart = distance(theirs["log_probs"], log_probs)
+    print(f"| compiled | {len(set(tokens))} | {apart:.1e} |")
+    assert theirs["tokens"] == tokens
+    assert apart < COMPILED
 
 
 def test_a_file_with_rows_in_another_order_is_told_apart(
