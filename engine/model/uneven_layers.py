@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.checkpoints.limits import COUNT_LIMIT, VOCABULARY_LIMIT
 from engine.errors import UnsupportedModel
-from engine.model.architectures import Family
 from engine.model.configuration import Configuration
+from engine.model.family import Family
 from engine.model.rope_parameters import FULL
 
 
