@@ -19,26 +19,27 @@ def unpack(
     form: BlockFormat,
     parts: TensorParts,
     shape: tuple[int, int],
-    first: int,
-    count: int,
     out: Tensor,
     way: str,
+    first: int,
+    count: int,
 ) -> Tensor:
     """See `engine.quantization.operations.unpack`. way: one of the ladder "unpack" in `engine.ways`."""
-    in_row = shape[1] // form.values
-    data = parts[0][first * in_row * form.nbytes : (first + count) * in_row * form.nbytes]
-    flat = out.view(-1)[: count * shape[1]]
+    columns = shape[1]
+    row = columns // form.values * form.nbytes
+    data = parts[0][first * row : (first + count) * row]
+    place = out.as_strided((count, columns), (columns, 1))
     if way == "triton":
-        triton.unpack_blocks(form.name, data, flat)
+        triton.unpack_blocks(form.name, data, place)
     elif way == "torch":
-        flat.copy_(numbers(form, data.view(-1, form.nbytes)).view(-1))
-    elif flat.is_cpu:
-        _unpack_on_cpu(form, data, flat)
+        place.copy_(numbers(form, data.view(-1, form.nbytes)).view(place.shape))
+    elif place.is_cpu:
+        _unpack_on_cpu(form, data, place.view(-1))
     else:
-        host = torch.empty(len(flat), dtype=flat.dtype)
+        host = torch.empty(place.numel(), dtype=place.dtype)
         _unpack_on_cpu(form, data.cpu(), host)
-        flat.copy_(host)
-    return flat.view(count, shape[1])
+        place.copy_(host.view(place.shape))
+    return place
 
 
 def _unpack_on_cpu(form: BlockFormat, data: Tensor, out: Tensor) -> None:

@@ -27,26 +27,27 @@ def unpack(
     form: GroupedFormat,
     parts: TensorParts,
     shape: tuple[int, int],
-    first: int,
-    count: int,
     out: Tensor,
     groups: Groups,
     way: str,
+    first: int,
+    count: int,
 ) -> Tensor:
-    """See `engine.quantization.operations.unpack`. way: one of the ladder "unpack" in `engine.ways`."""
-    flat = out.view(-1)[: count * shape[1]].view(shape[1], count)
+    """See `engine.quantization.operations.unpack`. way: one of the ladder "unpack" in `engine.ways`; for
+    "triton", parts are `typed_parts`."""
+    place = out.as_strided((shape[1], count), (count, 1))
     if way == "triton":
-        triton.unpack_grouped(form.name, typed_parts(form, parts), shape, first, count, groups, flat)
+        triton.unpack_grouped(form.name, parts, shape, first, count, groups, place)
     elif way == "torch":
-        flat.copy_(numbers(form, parts, shape, first, count, groups))
-    elif flat.is_cpu:
-        _unpack_on_cpu(form, parts, shape, first, flat, groups)
+        place.copy_(numbers(form, parts, shape, first, count, groups))
+    elif place.is_cpu:
+        _unpack_on_cpu(form, parts, shape, first, place, groups)
     else:
         with torch.inference_mode(False):  # other threads write to it
-            host = torch.empty(flat.shape, dtype=flat.dtype)
+            host = torch.empty(place.shape, dtype=place.dtype)
         _unpack_on_cpu(form, [part.cpu() for part in parts], shape, first, host, groups)
-        flat.copy_(host)
-    return flat.t()
+        place.copy_(host)
+    return place.t()
 
 
 def _unpack_on_cpu(

@@ -37,7 +37,7 @@ def prepare_kernel(form: NibbleFormat, out: np.ndarray) -> None:
 
 
 def unpack(
-    form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int, out: Tensor
+    form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], out: Tensor, first: int, count: int
 ) -> Tensor:
     """See `engine.quantization.operations.unpack`."""
     rows, columns = shape

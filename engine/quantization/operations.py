@@ -1,5 +1,8 @@
 """Unpacks and multiplies matrices in every format, on any device."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -52,21 +55,36 @@ def unpack(
     Returns [count, columns]: a view of `out` (perhaps transposed), or a view of `parts` if they already store
     numbers of that type.
     """
+    return unpacker(form, parts, shape, out, groups, way)(first, count)
+
+
+def unpacker(
+    form: Format,
+    parts: TensorParts,
+    shape: tuple[int, int],
+    out: Tensor,
+    groups: Groups | None = None,
+    way: str | None = None,
+) -> Callable[[int, int], Tensor]:
+    """Return `unpack` as a function of (first, count): what does not depend on the rows is done once, because
+    on a card this takes longer than the rows' numbers."""
     if isinstance(form, BlockFormat):
-        way = way or _unpacking(form, out, groups)
-        return blocks.unpack(form, parts, shape, first, count, out, way)
+        return partial(blocks.unpack, form, parts, shape, out, way or _unpacking(form, out, groups))
     if isinstance(form, GroupedFormat):
         assert groups is not None
         way = way or _unpacking(form, out, groups)
-        return grouped.unpack(form, parts, shape, first, count, out, groups, way)
+        stored = grouped.typed_parts(form, parts) if way == "triton" else parts
+        return partial(grouped.unpack, form, stored, shape, out, groups, way)
     if isinstance(form, ScaledFormat):
-        return scaled.unpack(form, parts, shape, first, count, out)
+        return partial(scaled.unpack, form, parts, shape, out)
     if isinstance(form, NibbleFormat):
-        return nibbles.unpack(form, parts, shape, first, count, out)
-    numbers = typed(parts[0], DTYPES[form.name]).view(shape)[first : first + count]
-    if numbers.dtype == out.dtype:
-        return numbers
-    return out.view(-1)[: count * shape[1]].view(count, shape[1]).copy_(numbers)
+        return partial(nibbles.unpack, form, parts, shape, out)
+    return partial(_converted, typed(parts[0], DTYPES[form.name]).view(shape), out)
+
+
+def _converted(numbers: Tensor, out: Tensor, first: int, count: int) -> Tensor:
+    rows = numbers[first : first + count]
+    return rows if rows.dtype == out.dtype else out.view(-1)[: rows.numel()].view(rows.shape).copy_(rows)
 
 
 def product(

@@ -97,14 +97,17 @@ class Packed:
         if self.mover is not None:
             self.mover.fetch(self)
 
+    @property
+    def _step(self) -> int:
+        """The number of rows that are unpacked at a time."""
+        return max(_ROWS, PIECE // self.shape[1] // _ROWS * _ROWS)
+
     def _unpacked(self) -> Iterator[tuple[int, Tensor]]:
-        rows, columns = self.shape
-        step = max(_ROWS, PIECE // columns // _ROWS * _ROWS)
+        (rows, columns), step = self.shape, self._step
         buffer = self.workspace.take(min(rows, step) * columns)
-        stored = self.format, self.parts, self.shape
+        unpack = operations.unpacker(self.format, self.parts, self.shape, buffer, self.groups)
         for first in range(0, rows, step):
-            count = min(step, rows - first)
-            yield first, operations.unpack(*stored, first, count, buffer, self.groups)
+            yield first, unpack(first, min(step, rows - first))
 
     def copied(self) -> "Packed":
         """Return a copy of the matrix that stays in memory."""
@@ -118,8 +121,8 @@ class Packed:
         if output is not None:
             return output
         output = x.new_empty(len(x), self.shape[0])
-        for first, piece in self._unpacked():
-            torch.mm(x, piece.t(), out=output[:, first : first + len(piece)])
+        for (_, piece), place in zip(self._unpacked(), output.split(self._step, dim=1), strict=True):
+            torch.mm(x, piece.t(), out=place)
         return output
 
     def dense(self) -> Tensor:

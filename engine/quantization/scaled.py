@@ -44,7 +44,7 @@ def prepare_kernel(out: np.ndarray) -> None:
 
 
 def unpack(
-    form: ScaledFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int, out: Tensor
+    form: ScaledFormat, parts: TensorParts, shape: tuple[int, int], out: Tensor, first: int, count: int
 ) -> Tensor:
     """See `engine.quantization.operations.unpack`."""
     columns = shape[1]

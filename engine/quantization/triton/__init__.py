@@ -56,7 +56,7 @@ def compiles(device: torch.device) -> bool:
 
 def unpack_blocks(name: str, data: Tensor, out: Tensor) -> None:
     """Unpack blocks in ggml's format `name`. data: uint8 [blocks * bytes], at any address. out: receives the
-    numbers, [blocks * values], contiguous, float32, bfloat16 or float16."""
+    blocks * values numbers, contiguous, float32, bfloat16 or float16."""
     from engine.quantization.triton import ggml
 
     with torch.cuda.device_of(out):
@@ -103,11 +103,11 @@ _refused: set[tuple[str, int, torch.dtype, torch.device]] = set()
 def _multiplied(name: str, x: Tensor, rows: int, launch: Callable[[Tensor, int], None]) -> Tensor | None:
     """Return the product that `launch` writes, [n, rows]; None if unpacking first is faster, or if the kernel
     does not compile for the card or needs more of its registers or shared memory than there are."""
-    from triton.errors import TritonError
-
     most = _compiled_rows(x)
     if most is None or (kind := (name, most, x.dtype, x.device)) in _refused:
         return None
+    from triton.errors import TritonError
+
     out = x.new_empty(len(x), rows)
     try:
         with torch.cuda.device_of(out):
@@ -124,7 +124,8 @@ def _is_awq(name: str) -> bool:
 
 
 def _compiled_rows(x: Tensor) -> int | None:
-    most = next((rows for rows in _ROWS if 0 < len(x) <= rows), None)
+    count = len(x)
+    most = next((rows for rows in _ROWS if 0 < count <= rows), None)
     # Before Ampere, Triton cannot use tensor cores, and 64 rows do not fit in the registers.
     if most == _ROWS[-1] and x.is_cuda and torch.cuda.get_device_capability(x.device) < (8, 0):
         return None

@@ -19,6 +19,7 @@ from torch import Tensor
 from engine.checkpoints.storage import BLOCKS
 from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
 from engine.formats.code_book import CodeBook
+from engine.quantization.triton.launch import Launch
 
 # The code books of IQ4_NL and IQ4_XS, and of MXFP4 and NVFP4, as two integers each, made up of eight int8.
 _LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(iq4_nl.LEVELS, np.int8).view(np.int64))
@@ -369,6 +370,7 @@ FORMULAS = {
 }
 
 
+_TILE = 2048  # numbers that a program unpacks
 # For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
 # Chosen by the registers and the shared memory that the compiler reports, not by timing.
 TILES = {1: (8, 256), 16: (32, 128), 64: (32, 128)}
@@ -448,20 +450,23 @@ def _values(name: str, device: torch.device) -> Tensor | None:
         return torch.from_numpy(book.numbers().astype(np.int8).view(np.uint8)).to(device)
 
 
+@cache
+def _unpacking(name: str) -> Launch:
+    return Launch(unpack_kernel, *constants(name), _TILE // FORMULAS[name].size)
+
+
+@cache
+def _product(name: str, most: int) -> Launch:
+    return Launch(product_kernel, *constants(name), *TILES[most], most)
+
+
 def unpack(name: str, data: Tensor, out: Tensor) -> None:
-    size = FORMULAS[name].size
-    subs, tile = out.numel() // size, 2048 // size
-    grid = (triton.cdiv(subs, tile),)
-    # Products and sums are rounded separately, so that the numbers equal the reference's to the last bit.
-    book = _values(name, data.device)
-    unpack_kernel[grid](data, book, out, subs, *constants(name), tile, enable_fp_fusion=False)
+    count = out.numel()
+    grid = (-(-count // _TILE), 1, 1)  # triton.cdiv is slower, and this is done for each piece of a matrix
+    _unpacking(name)(grid, data, _values(name, data.device), out, count // FORMULAS[name].size)
 
 
 def product(name: str, data: Tensor, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
-    tile, step = TILES[most]
-    grid = (triton.cdiv(rows, tile),)
-    book = _values(name, data.device)
-    product_kernel[grid](
-        data, book, x, out, rows, columns, len(x), *constants(name), tile, step, most, enable_fp_fusion=False
-    )
+    grid = (-(-rows // TILES[most][0]), 1, 1)
+    _product(name, most)(grid, data, _values(name, data.device), x, out, rows, columns, len(x))

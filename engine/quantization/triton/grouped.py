@@ -4,12 +4,15 @@ number = scale * (quant - zero point). Matrices are stored transposed, [columns,
 documented in `engine.formats.grouped`.
 """
 
+from functools import cache
+
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints import Groups
 from engine.quantization.parts import TensorParts
+from engine.quantization.triton.launch import Launch
 
 # For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
 # Chosen by the registers and the shared memory that the compiler reports, not by timing.
@@ -99,30 +102,39 @@ def product_kernel(
     tl.store(out + m * rows + row, total, mask=(m < n) & (row < rows))
 
 
+@cache
+def _unpacking(awq: bool, groups: Groups) -> Launch:
+    return Launch(unpack_kernel, *_constants(awq, groups), 64, 32)
+
+
+@cache
+def _product(awq: bool, groups: Groups, most: int) -> Launch:
+    return Launch(product_kernel, *_constants(awq, groups), *TILES[most], most)
+
+
+def _constants(awq: bool, groups: Groups) -> tuple[int, ...]:
+    """Return the kernels' arguments AWQ, BITS, SIZE and PLUS."""
+    return awq, groups.bits, groups.size, groups.zero_offset
+
+
 def unpack(
     awq: bool, parts: TensorParts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
 ) -> None:
     rows, columns = shape
-    grid = (triton.cdiv(columns, 32), triton.cdiv(count, 64))
+    grid = (-(-columns // 32), -(-count // 64), 1)
     pointers, zero_words, of_groups = _split(parts, rows)
-    unpack_kernel[grid](
-        *pointers, out, rows, columns, zero_words, of_groups, first, count,
-        awq, groups.bits, groups.size, groups.zero_offset, 64, 32, enable_fp_fusion=False,
-    )  # fmt: skip
+    _unpacking(awq, groups)(grid, *pointers, out, rows, columns, zero_words, of_groups, first, count)
 
 
 def product(awq: bool, parts: TensorParts, groups: Groups, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
     pointers, zero_words, of_groups = _split(parts, rows)
-    tile, step = TILES[most]
-    product_kernel[(triton.cdiv(rows, tile),)](
-        *pointers, x, out, rows, columns, zero_words, of_groups, len(x),
-        awq, groups.bits, groups.size, groups.zero_offset, tile, step, most, enable_fp_fusion=False,
-    )  # fmt: skip
+    grid = (-(-rows // TILES[most][0]), 1, 1)
+    _product(awq, groups, most)(grid, *pointers, x, out, rows, columns, zero_words, of_groups, len(x))
 
 
 def _split(parts: TensorParts, rows: int) -> tuple[list[Tensor | None], int, int]:
     """Return the four parts (quants, zero points, scales, the group of each column or None), the number of
     words that hold the zero points of a group, and the number of groups."""
-    groups = len(parts[2]) // rows
-    return [*parts, None][:4], len(parts[1]) // groups, groups
+    groups = parts[2].numel() // rows
+    return [*parts, None][:4], parts[1].numel() // groups, groups

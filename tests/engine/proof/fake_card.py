@@ -102,7 +102,7 @@ def with_triton(patch: pytest.MonkeyPatch) -> None:
 
     def unpack_blocks(name, data, out):
         form = operations.format_named(name)
-        out.copy_(numbers(form, data.view(-1, form.nbytes)).view(-1))
+        out.copy_(numbers(form, data.view(-1, form.nbytes)).view(out.shape))
 
     def unpack_grouped(name, parts, shape, first, count, groups, out):
         form = operations.format_named(name)

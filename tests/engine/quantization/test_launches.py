@@ -1,0 +1,51 @@
+"""Kernels are launched as Triton launches them, on a card that does nothing."""
+
+import pytest
+import torch
+
+from engine.quantization.triton.launch import Launch
+
+pytest.importorskip("triton", reason="needs Triton")
+
+
+@pytest.fixture
+def card(monkeypatch, tmp_path):
+    from tests.engine.streaming.null_card import null_card
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    with null_card() as card:
+        yield card
+
+
+def test_what_is_kept_of_a_launch_is_what_triton_takes_for_it(card):
+    from engine.quantization.triton import ggml
+
+    constants = *ggml.constants("Q8_0"), 64
+    launch = Launch(ggml.unpack_kernel, *constants)
+    data, out = torch.zeros(4096, dtype=torch.uint8), torch.zeros(4096)
+    cases = [
+        (bytes_, None, numbers, subs)
+        for bytes_ in (data, data[1:])
+        for numbers in (out, out[1:], out.bfloat16())
+        for subs in (1, 2, 17, 32)
+    ]
+    for args in cases:
+        launch((3, 2, 1), *args)  # asks Triton
+        ggml.unpack_kernel[3, 2, 1](*args, *constants, enable_fp_fusion=False)
+        launch((3, 2, 1), *args)
+    for asked, triton, kept in zip(*[iter(card.launched)] * 3, strict=True):
+        assert asked[:2] == triton[:2] == kept[:2]
+        assert all(a is b is c for a, b, c in zip(asked[2], triton[2], kept[2], strict=True))
+    assert len({code for code, _, _ in card.launched}) > 4
+
+
+def test_each_piece_of_a_streamed_pass_is_unpacked_by_one_launch(card):
+    from tests.engine.streaming.null_card import NullPass
+
+    one = NullPass("qwen2.5-72b-q4_k_m", layers=1)
+    for _ in range(2):
+        card.launched.clear()
+        one.run()
+        assert len(card.launched) == one.pieces
+        assert sum(args[0].nbytes for _, _, args in card.launched) == one.nbytes
+    one.streamer.close()
