@@ -16,6 +16,7 @@ from tests.engine.formats.made import reference
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 pytest.importorskip("triton", reason="needs Triton")
+split = pytest.importorskip("engine.quantization.triton.split")
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)]
@@ -91,6 +92,67 @@ def test_products_in_shorter_types(n, dtype, device):
     data, numbers = blocks("Q4_K", 40, 512)
     x = torch.randn(n, 512, generator=torch.Generator().manual_seed(n)).to(dtype)
     assert_is_product(kernels.multiply_blocks("Q4_K", data.to(device), x.to(device), 40), x, numbers)
+
+
+PARTS = {"Q4_K": (40, 3 * 256), "Q8_0": (70, 800), "AWQ": (64, 640), "GPTQ": (64, 640)}  # rows, columns
+
+
+def multiplied(packed, x):
+    """Return the product of x and the transpose of a packed matrix, without unpacking it first."""
+    if packed.groups is None:
+        return kernels.multiply_blocks(packed.format.name, packed.parts[0], x, packed.shape[0])
+    parts = grouped.typed_parts(packed.format, packed.parts)
+    return kernels.multiply_grouped(packed.format.name, parts, packed.groups, x, packed.shape[0])
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_row_has_the_same_product_whatever_is_multiplied_beside_it(name, device):
+    packed = random_packed(name, PARTS[name], device, torch.float32)
+    assert PARTS[name][1] > split.part_columns(*PARTS[name])
+    x = torch.randn(64, PARTS[name][1], generator=torch.Generator().manual_seed(1)).to(device)
+    products = {n: multiplied(packed, x[:n]) for n in (2, 7, 16, 17, 40, 64)}
+    for most, group in {16: (2, 7, 16), 64: (17, 40, 64)}.items():
+        assert all(torch.equal(products[n], products[most][:n]) for n in group)
+    assert_is_product(products[64], x.cpu(), random_packed(name, PARTS[name], CPU, torch.float32).dense())
+
+
+def test_parts_are_added_in_their_order(device):
+    parts = torch.randn(5, 3, 1000, generator=torch.Generator().manual_seed(1)).to(device)
+    out = torch.empty(3, 1000, dtype=torch.float16, device=device)
+    split.add(parts, out)
+    assert torch.equal(out, ((((parts[0] + parts[1]) + parts[2]) + parts[3]) + parts[4]).half())
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(1, 32), (512, 3584), (1024, 8192), (8192, 29568), (29568, 8192)]
+)
+def test_parts_are_whole_steps_and_enough_programs(rows, columns):
+    from engine.quantization.triton.ggml import TILES as BLOCK_TILES
+    from engine.quantization.triton.grouped import TILES as GROUP_TILES
+
+    part = split.part_columns(rows, columns)
+    programs, parts = -(-rows // 32), -(-columns // part)
+    assert all(part % step == 0 for tiles in (BLOCK_TILES, GROUP_TILES) for _, step in tiles.values())
+    assert programs * parts <= max(256, programs)
+    assert programs * parts >= 128 or part == 256
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="the processor stands for the card")
+def test_damaged_sums_of_parts_leave_products_to_unpacking(monkeypatch):
+    add = split.add
+
+    def damaged(parts, out):
+        add(parts, out)
+        out[..., -1:] += 1
+
+    monkeypatch.setattr(split, "add", damaged)
+    from engine.proof import ladder
+    from tests.engine.proof.fake_card import FakeCard, InProcess
+
+    kernel = "product Q4_K float32"
+    tried = ladder.prove([kernel], [], InProcess(FakeCard()))
+    assert [(each.way, each.outcome) for each in tried] == [("triton", "wrong"), ("unpack", "right")]
+    assert ladder.choices([kernel], tried) == {kernel: "unpack"}
 
 
 @pytest.mark.parametrize("n", [0, 65])

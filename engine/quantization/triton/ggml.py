@@ -20,6 +20,7 @@ from engine.checkpoints.storage import BLOCKS
 from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
 from engine.formats.code_book import CodeBook
 from engine.quantization.triton.launch import Launch
+from engine.quantization.triton.split import in_parts
 
 # The code books of IQ4_NL and IQ4_XS, and of MXFP4 and NVFP4, as two integers each, made up of eight int8.
 _LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(iq4_nl.LEVELS, np.int8).view(np.int64))
@@ -402,17 +403,19 @@ def unpack_kernel(
 
 @triton.jit(do_not_specialize=["n"])
 def product_kernel(
-    data, book, x, out, rows, columns, n,
+    data, book, x, out, rows, columns, n, part,
     SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
     ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
-    """Multiply x [n, columns] by ROWS rows of the matrix, STEP columns at a time, and write the results to
-    the columns of out [n, rows] that belong to those rows; n <= N."""
+    """Multiply x [n, columns] by ROWS rows of the matrix in `part` columns of it, STEP at a time, and write
+    the results to the columns of out [parts, n, rows] that belong to those rows; n <= N."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    first = tl.program_id(1) * part
+    out += tl.program_id(1) * n * rows
     begin = data + tl.minimum(row, rows - 1).to(tl.int64)[:, None] * (columns // (SUBS * SIZE) * NBYTES)
     k, m = tl.arange(0, STEP), tl.arange(0, N)
     total = tl.zeros([ROWS, STEP if N == 1 else N], tl.float32)
-    for at in range(0, columns, STEP):
+    for at in range(first, tl.minimum(first + part, columns), STEP):
         sub = tl.minimum(at // SIZE + tl.arange(0, STEP // SIZE), columns // SIZE - 1)[None, :]
         weights = numbers(begin + sub // SUBS * NBYTES, sub % SUBS, book, SCALES, QUANT, SIZE)
         weights = tl.reshape(weights, [ROWS, STEP])
@@ -468,5 +471,9 @@ def unpack(name: str, data: Tensor, out: Tensor) -> None:
 
 def product(name: str, data: Tensor, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
-    grid = (-(-rows // TILES[most][0]), 1, 1)
-    _product(name, most)(grid, data, _values(name, data.device), x, out, rows, columns, len(x))
+    book, tiles = _values(name, data.device), -(-rows // TILES[most][0])
+
+    def launch(parts: Tensor, count: int, part: int) -> None:
+        _product(name, most)((tiles, count, 1), data, book, x, parts, rows, columns, len(x), part)
+
+    in_parts(columns, out, launch)

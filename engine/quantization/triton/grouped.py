@@ -13,6 +13,7 @@ from torch import Tensor
 from engine.checkpoints import Groups
 from engine.quantization.parts import TensorParts
 from engine.quantization.triton.launch import Launch
+from engine.quantization.triton.split import in_parts
 
 # For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
 # Chosen by the registers and the shared memory that the compiler reports, not by timing.
@@ -73,17 +74,19 @@ def unpack_kernel(
 
 @triton.jit(do_not_specialize=["zero_words", "groups", "n"])
 def product_kernel(
-    quants, zeros, scales, index, x, out, rows, columns, zero_words, groups, n,
+    quants, zeros, scales, index, x, out, rows, columns, zero_words, groups, n, part,
     AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
     ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
-    """Multiply x [n, columns] by ROWS rows of the matrix, STEP columns at a time, and write the results to
-    the columns of out [n, rows] that belong to those rows; n <= N."""
+    """Multiply x [n, columns] by ROWS rows of the matrix in `part` columns of it, STEP at a time, and write
+    the results to the columns of out [parts, n, rows] that belong to those rows; n <= N."""
     row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[None, :]
     inside_row = tl.minimum(row, rows - 1)
     m = tl.arange(0, N)[:, None]
     total = tl.zeros([STEP if N == 1 else N, ROWS], tl.float32)
-    for at in range(0, columns, STEP):
+    first = tl.program_id(1) * part
+    out += tl.program_id(1) * n * rows
+    for at in range(first, tl.minimum(first + part, columns), STEP):
         k = at + tl.arange(0, STEP)
         inside_k = tl.minimum(k, columns - 1)[:, None]
         weights = numbers(
@@ -129,8 +132,13 @@ def unpack(
 def product(awq: bool, parts: TensorParts, groups: Groups, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
     pointers, zero_words, of_groups = _split(parts, rows)
-    grid = (-(-rows // TILES[most][0]), 1, 1)
-    _product(awq, groups, most)(grid, *pointers, x, out, rows, columns, zero_words, of_groups, len(x))
+    sizes = rows, columns, zero_words, of_groups, len(x)
+    tiles = -(-rows // TILES[most][0])
+
+    def launch(products: Tensor, count: int, part: int) -> None:
+        _product(awq, groups, most)((tiles, count, 1), *pointers, x, products, *sizes, part)
+
+    in_parts(columns, out, launch)
 
 
 def _split(parts: TensorParts, rows: int) -> tuple[list[Tensor | None], int, int]:

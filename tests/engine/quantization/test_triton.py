@@ -1,4 +1,4 @@
-"""Triton kernels without a graphics card: interpreted on the CPU, compiled for four generations of cards, and
+"""Triton kernels without a graphics card: interpreted on the CPU, compiled for six kinds of cards, and
 replaced by plain torch."""
 
 import os
@@ -13,9 +13,9 @@ from engine.formats import FORMATS, BlockFormat
 from engine.quantization import triton as kernels
 
 NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)]
-CARDS = {"Turing": 75, "Ampere": 80, "Hopper": 90, "Blackwell": 120}
+CARDS = {"Turing": 75, "Ampere": 80, "RTX 30": 86, "Ada": 89, "Hopper": 90, "Blackwell": 120}
 # Bytes of shared memory per program (99 KiB on the smallest Ampere cards).
-SHARED = {"Turing": 64 << 10, "Ampere": 99 << 10, "Hopper": 227 << 10, "Blackwell": 99 << 10}
+SHARED = {card: 99 << 10 for card in CARDS} | {"Turing": 64 << 10, "Hopper": 227 << 10}
 
 
 def test_kernels_compute_the_same_when_interpreted():
@@ -68,6 +68,8 @@ def compiles(module, pointers, constants, unpack, n, card, compiled):
         ("Q4_0", 16, "Turing", "*fp16"),
         ("Q4_K", 64, "Hopper", "*bf16"),
         ("Q6_K", 64, "Blackwell", "*fp32"),
+        ("Q4_K", 16, "RTX 30", "*bf16"),
+        ("Q4_K", 64, "Ada", "*bf16"),
     ],
 )
 def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
@@ -87,6 +89,9 @@ def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
         (False, 4, 16, "Turing", "*fp16"),
         (True, 4, 1, "Hopper", "*bf16"),
         (True, 4, 64, "Hopper", "*bf16"),
+        (True, 4, 16, "RTX 30", "*bf16"),
+        (True, 4, 64, "Ada", "*bf16"),
+        (True, 4, 16, "Blackwell", "*bf16"),
     ],
 )
 def test_kernels_of_groups_compile(awq, bits, n, card, dtype, compiled):
@@ -96,6 +101,13 @@ def test_kernels_of_groups_compile(awq, bits, n, card, dtype, compiled):
     pointers["out"] = dtype
     constants = {"AWQ": awq, "BITS": bits, "SIZE": 128, "PLUS": 1} | ({"index": None} if awq else {})
     assert compiles(grouped, pointers, constants, {"ROWS": 64, "STEP": 32}, n, card, compiled)
+
+
+@pytest.mark.parametrize("card", ["Turing", "RTX 30", "Ada", "Blackwell"])
+def test_sums_of_parts_compile(card, compiled):
+    from engine.quantization.triton import split
+
+    assert compiled(split.sum_kernel, {"parts": "*fp32", "out": "*fp16"}, {"TILE": 1024}, card)
 
 
 def test_the_engine_runs_without_triton():
