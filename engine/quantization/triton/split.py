@@ -26,8 +26,8 @@ _TILE = 1024  # sums that a program makes
 
 def part_columns(rows: int, columns: int) -> int:
     """Return how many columns each part of a matrix [rows, columns] has; the last part may have less."""
-    parts = max(1, _PROGRAMS // triton.cdiv(rows, _ROWS))
-    return triton.cdiv(columns, parts * _COLUMNS) * _COLUMNS
+    parts = max(1, _PROGRAMS // -(-rows // _ROWS))
+    return -(-columns // (parts * _COLUMNS)) * _COLUMNS
 
 
 @triton.jit
@@ -51,7 +51,7 @@ def in_parts(columns: int, out: Tensor, launch: Callable[[Tensor, int, int], Non
     the matrix; given where to write their products, [parts, n, rows], their number, and the columns of
     each."""
     part = part_columns(out.shape[1], columns)
-    count = triton.cdiv(columns, part)
+    count = -(-columns // part)
     if count == 1:
         launch(out, count, part)
         return
@@ -62,4 +62,4 @@ def in_parts(columns: int, out: Tensor, launch: Callable[[Tensor, int, int], Non
 
 def add(parts: Tensor, out: Tensor) -> None:
     """Write the sum of `parts`, float32 [parts, n, rows], to `out`, [n, rows]."""
-    _sum()((triton.cdiv(out.numel(), _TILE), 1, 1), parts, out, out.numel(), len(parts))
+    _sum()((-(-out.numel() // _TILE), 1, 1), parts, out, out.numel(), len(parts))

@@ -15,7 +15,7 @@ from engine.quantization import triton as kernels
 NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)]
 CARDS = {"Turing": 75, "Ampere": 80, "RTX 30": 86, "Ada": 89, "Hopper": 90, "Blackwell": 120}
 # Bytes of shared memory per program (99 KiB on the smallest Ampere cards).
-SHARED = {card: 99 << 10 for card in CARDS} | {"Turing": 64 << 10, "Hopper": 227 << 10}
+SHARED = dict.fromkeys(CARDS, 99 << 10) | {"Turing": 64 << 10, "Hopper": 227 << 10}
 
 
 def test_kernels_compute_the_same_when_interpreted():

@@ -127,7 +127,8 @@ class NullPass:
         for name in sorted(weights, key=order_of_use):
             cut = weights[name].cut(slot_nbytes(LIMITS.device_nbytes))
             parts = [
-                Packed(format_named(each.format), each.shape, (), workspace, each.groups) for each in cut
+                Packed(format_named(each.format), (each.shape[0], each.shape[1]), (), workspace, each.groups)
+                for each in cut
             ]
             stored += [StoredMatrix(part, each.spans) for part, each in zip(parts, cut, strict=True)]
         self.matrices = [each.matrix for each in stored]
