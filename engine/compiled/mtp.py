@@ -49,7 +49,7 @@ class CompiledMtp:
         one.add_layer(layer, into_layer, width)
         nothing = one.records(width, [])  # the output head is the target's
         copies = (None, self._guessed)
-        one.add_norm(weights.last_norm, nothing, post=layer.feed_post, copies=copies, factor=layer.factor)
+        one.add_norm(weights.last_norm, nothing, post=layer.last_norm, copies=copies, factor=layer.factor)
         one.program.kept.append(weights)
         self._table = one.program.table()
 
