@@ -28,7 +28,10 @@ class StoredTable:
 
 
 class DiskTable:
-    """A matrix whose rows lie one after another in a file. Attribute: `span`, where they lie."""
+    """A matrix whose rows lie one after another in a file. Attributes: `span`, where they lie; `nbytes`, its
+    bytes in memory."""
+
+    nbytes = 0
 
     def __init__(self, span: Span, file: DiskFile) -> None:
         """file: the open file of `span`."""
@@ -36,8 +39,6 @@ class DiskTable:
         self._file = file
         self._row_nbytes = span.nbytes // span.shape[0]
         self._bytes = memory(aligned(0, self._row_nbytes)[1] + SECTOR)
-
-    nbytes = 0  # in memory
 
     @property
     def storage(self) -> str:
