@@ -205,19 +205,21 @@ class AutoLimits:
         self._back = PLAIN  # the budget before plain decoding was tried, until that is judged
         self._grown = 0  # trees in this answer
         self._grown_s = self._gained = 0.0  # their seconds, and their tokens
+        self._may_lose = LOST
         self._undecided_s = 0.0
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
 
     def begin(self) -> None:
-        """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees:
-        with one, if the last answer ended without."""
+        """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees; if
+        the last answer ended without, with half as many in vain."""
         self._grown = self._plain = 0
         self._grown_s = self._gained = 0.0
         self._back = PLAIN
+        self._may_lose = LOST
         if self._limits.budget == PLAIN:
-            self._grown = KNOWN - 1
+            self._may_lose = LOST / 2
             self._vain //= 2
             self._limits = replace(self._limits, budget=self._likeliest())
 
@@ -305,7 +307,7 @@ class AutoLimits:
     def _may_be_plain(self) -> bool:
         """Return whether this answer has shown enough of its trees to go on without them."""
         lost = self._grown_s / self._iteration_s.at(PLAIN + 1) - self._gained
-        return self._grown >= KNOWN or lost > LOST
+        return self._grown >= KNOWN or lost > self._may_lose
 
     def _best_budget(self) -> int:
         now, self._back = self._back or self._limits.budget, PLAIN

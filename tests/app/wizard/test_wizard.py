@@ -37,7 +37,13 @@ def press(wizard: Wizard, qtbot: QtBot) -> None:
 
 
 def reach(wizard: Wizard, qtbot: QtBot, page: Page) -> None:
-    qtbot.waitUntil(lambda: wizard.page is page)
+    def check() -> None:
+        said = wizard.page.step, labels(wizard.page), [each.progress for each in wizard._downloads.entries]
+        assert wizard.page is page, said
+
+    qtbot.waitUntil(
+        check, timeout=20_000
+    )  # a connection that a busy system drops is tried again after seconds
 
 
 def offer_recommended(wizard: Wizard, server: LyingHub, **also: object) -> str:
