@@ -41,9 +41,8 @@ def reach(wizard: Wizard, qtbot: QtBot, page: Page) -> None:
         said = wizard.page.step, labels(wizard.page), [each.progress for each in wizard._downloads.entries]
         assert wizard.page is page, said
 
-    qtbot.waitUntil(
-        check, timeout=20_000
-    )  # a connection that a busy system drops is tried again after seconds
+    # A connection that a busy system drops is tried again after seconds.
+    qtbot.waitUntil(check, timeout=20_000)
 
 
 def offer_recommended(wizard: Wizard, server: LyingHub, **also: object) -> str:
