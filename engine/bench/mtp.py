@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.bench.options import add_repeats_option, numbers, one_of, say
 from engine.bench.recurrent import SHAPES, made_up
-from engine.bench.timings import CONTEXT, Timings, in_turns
+from engine.bench.timings import CONTEXT, Timings, in_turns, milliseconds
 from engine.errors import BadOption
 from engine.terminal import Commands, add_command
 
@@ -159,8 +159,4 @@ def table(found: list[RoundTimes]) -> Iterator[str]:
     yield "| engine | rows | round, ms | of all cores, ms |"
     yield "|---|---:|---:|---:|"
     for each in found:
-        yield f"| {each.engine} | {each.rows} | {_spread(each.s)} | {_spread(each.processor_s)} |"
-
-
-def _spread(times: Timings) -> str:
-    return f"{1e3 * times.s:.4g} ({1e3 * times.fastest_s:.4g}–{1e3 * times.slowest_s:.4g})"
+        yield f"| {each.engine} | {each.rows} | {milliseconds(each.s)} | {milliseconds(each.processor_s)} |"

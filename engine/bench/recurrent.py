@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from engine.bench.options import add_repeats_option, numbers, one_of, say
-from engine.bench.timings import CONTEXT, Timings, text_pass, timed
+from engine.bench.timings import CONTEXT, Timings, milliseconds, text_pass, timed
 from engine.errors import BadOption
 from engine.terminal import Commands, add_command
 
@@ -219,6 +219,5 @@ def table(found: list[PassTimes]) -> Iterator[str]:
     yield "| engine | rows | pass, ms | rows/s |"
     yield "|---|---:|---:|---:|"
     for each in found:
-        spread = f"{1e3 * each.s.fastest_s:.4g}–{1e3 * each.s.slowest_s:.4g}"
         what = f"{each.rows}, a text" if each.text else f"{each.rows}"
-        yield f"| {each.engine} | {what} | {1e3 * each.s.s:.4g} ({spread}) | {each.rows / each.s.s:.4g} |"
+        yield f"| {each.engine} | {what} | {milliseconds(each.s)} | {each.rows / each.s.s:.4g} |"

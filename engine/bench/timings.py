@@ -26,6 +26,11 @@ class Timings:
         return Timings(self.s * factor, self.fastest_s * factor, self.slowest_s * factor)
 
 
+def milliseconds(times: Timings) -> str:
+    """Return the median in milliseconds, with the fastest and the slowest run."""
+    return f"{1e3 * times.s:.4g} ({1e3 * times.fastest_s:.4g}–{1e3 * times.slowest_s:.4g})"
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
     """The times of a pass over `rows` rows.

@@ -53,7 +53,7 @@ class Payoff:
 
     @property
     def pays(self) -> bool:
-        """Whether to draft ahead; False until an iteration has shown that something can be won."""
+        """Whether the draft should go on; False until an iteration has shown that this can save time."""
         if not self._shares or median(self._shares) < WORTHWHILE:
             return False
         for way in (True, False):

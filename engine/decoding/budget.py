@@ -205,7 +205,7 @@ class AutoLimits:
         self._back = PLAIN  # the budget before plain decoding was tried, until that is judged
         self._grown = 0  # trees in this answer
         self._grown_s = self._gained = 0.0  # their seconds, and their tokens
-        self._may_lose = LOST
+        self._may_lose = LOST  # iterations, before this answer may go on without trees
         self._undecided_s = 0.0
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams

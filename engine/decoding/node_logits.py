@@ -22,7 +22,7 @@ class NodeLogits(Protocol):
         """Return the logits at these nodes, [nodes, vocabulary], valid until the target's next pass."""
 
     def has(self, node: int) -> bool:
-        """Whether `at` has the logits of a node without computing."""
+        """Return whether the logits of a node are known already."""
 
 
 class PassLogits:

@@ -90,9 +90,11 @@ class TargetVerifier:
             return self._target.consider(tokens, positions, mask, layers, reported, logits=late is None)
 
         def choose(output: Output) -> Verdict:
-            logits: NodeLogits = PassLogits(output.logits[:rows])
+            logits: NodeLogits
             if late:
                 logits = LateLogits(tree, output.hidden[model.layers], late)
+            else:
+                logits = PassLogits(output.logits[:rows])
             if needs.rejection:
                 assert proposal.drawn is not None
                 accepted, bonus = reject(logits, context, tree, proposal.drawn, self._sampler)

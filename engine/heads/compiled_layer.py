@@ -1,4 +1,4 @@
-"""What compiled heads with one decoder layer have in common: its rows, in a cache of their own."""
+"""The base of compiled heads that have one decoder layer: its rows lie in a cache of their own."""
 
 from typing import Protocol
 

@@ -136,7 +136,7 @@ class CompiledWeights:
 
     @property
     def has_resident_head(self) -> bool:
-        """Whether the output head is in memory as a whole."""
+        """Whether all of the output head stays in memory."""
         return not any(isinstance(matrix, StreamedMatrix) for matrix in self.matrices[HEAD])
 
     def resident_head(self) -> tuple[list[TiledMatrix], int]:

@@ -114,17 +114,24 @@ def test_nothing_is_drafted_beside_a_pass_that_never_waits():
     assert not any(each.survivors for each in iterations)
 
 
-@pytest.mark.parametrize("calls", [3, 9, 14, 15, 16, 20, 30, 50])
-def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
-    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
+def failing(calls, error, otherwise=no_progress):
+    """Return a progress that does as `otherwise` so many times, and then raises `error`."""
     left = calls
 
     def progress(done, total):
         nonlocal left
         left -= 1
         if left < 0:
-            raise Stopped
+            raise error
+        otherwise(done, total)
 
+    return progress
+
+
+@pytest.mark.parametrize("calls", [3, 9, 14, 15, 16, 20, 30, 50])
+def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
+    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
+    progress = failing(calls, Stopped())
     with pytest.raises(Stopped):
         answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6), progress=progress)
     assert no_thread_is_left()
@@ -135,16 +142,8 @@ def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
 @pytest.mark.parametrize("layer", [LAYERS + 1, LAYERS + 3, 3 * LAYERS, 3 * LAYERS + 2])
 def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer):
     verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
-    target, left = verifier._target.model, layer
-
-    def fail(done, total):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise OSError("the disk is gone")
-        streamer.target_layer(done, total)
-
-    target.on_layer = fail
+    target = verifier._target.model
+    target.on_layer = failing(layer, OSError("the disk is gone"), streamer.target_layer)
     with pytest.raises(OSError, match="the disk is gone"):
         answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
     assert no_thread_is_left()
@@ -155,16 +154,8 @@ def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer):
 @pytest.mark.parametrize("layer", [40, 43, 47, 60])
 def test_an_error_of_the_draft_ends_the_pass_of_the_target(layer):
     verifier, drafter, streamer = threaded(Sampler(), [MANY] * 100)
-    draft, left = drafter.sequence.model, layer
-
-    def fail(done, total):
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise MemoryError("no more")
-        streamer.draft_layer(done, total)
-
-    draft.on_layer = fail
+    draft = drafter.sequence.model
+    draft.on_layer = failing(layer, MemoryError("no more"), streamer.draft_layer)
     with pytest.raises(MemoryError, match="no more"):
         answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
     assert no_thread_is_left()
