@@ -1,9 +1,10 @@
-"""No test reads or writes what the user's own programs keep; tests that run side by side share the cores; the
-minutes by area are printed at the end."""
+"""No test reads or writes what the user's own programs keep, or learns from answers of an earlier test; tests
+that run side by side share the cores; the minutes by area are printed at the end."""
 
 import os
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,12 @@ def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in ("data", "config"):
             patch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path_factory.mktemp(name)))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_past_answers(data_home: None) -> None:
+    """Predictions and recommendations would depend on how busy the machine was during earlier tests."""
+    Path(os.environ["XDG_DATA_HOME"], "specexec-desktop", "planner.json").unlink(missing_ok=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
