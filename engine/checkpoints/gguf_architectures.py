@@ -36,11 +36,12 @@ class Architecture:
     even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `shared`, whether
     all layers are mixtures with an expert that every token uses, and none has an MLP; `sinks`, whether each
     head has a sink; `biased_experts`, whether router and experts have biases; `corrected_router`, whether the
-    router has biases by which it chooses only, and there are shared experts without a gate; `mixture` and
-    `router`, HF's names of a layer's mixture of experts and of the router in it; `norms`, a layer's norms:
-    GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms; `places`, a function of the
-    configuration that yields the name and the place of each tensor, if layers may differ in their heads or
-    MLPs: `settings` reads these sizes then.
+    router has biases by which it chooses only, and there are shared experts without a gate; `delta_inputs`,
+    the matrices before gated DeltaNet, as in `engine.model.family`, unless the settings have `_delta_inputs`;
+    `mixture` and `router`, HF's names of a layer's mixture of experts and of the router in it; `norms`, a
+    layer's norms: GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms; `places`, a
+    function of the configuration that yields the name and the place of each tensor, if layers may differ in
+    their heads or MLPs: `settings` reads these sizes then.
     """
 
     model_type: str
@@ -59,6 +60,7 @@ class Architecture:
     sinks: bool = False
     biased_experts: bool = False
     corrected_router: bool = False
+    delta_inputs: tuple[str, ...] = ("qkv", "z", "b", "a")
     mixture: str = "mlp"
     router: str = "gate"
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
@@ -178,7 +180,7 @@ QWEN35 = Architecture(
     "qwen3_5_text",
     "Qwen3_5ForCausalLM",
     gguf_settings.qwen35,
-    gguf_settings.QWEN35,
+    gguf_settings.DELTA,
     qk_norm=True,
     gated=True,
     norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
@@ -270,8 +272,17 @@ ARCHITECTURES = {
         model_type="qwen3_5_moe_text",
         class_name="Qwen3_5MoeForCausalLM",
         settings=gguf_settings.qwen35_moe,
-        maths=(*gguf_settings.QWEN35, *EXPERTS, *WIDTHS),
+        maths=(*gguf_settings.DELTA, *EXPERTS, *WIDTHS),
         shared=True,
+    ),
+    "qwen3next": replace(
+        QWEN35,
+        model_type="qwen3_next",
+        class_name="Qwen3NextForCausalLM",
+        settings=gguf_settings.qwen3_next,
+        maths=(*gguf_settings.DELTA, *EXPERTS, *WIDTHS),
+        shared=True,
+        delta_inputs=("qkvz", "ba"),
     ),
     "gemma2": Architecture(
         "gemma2",

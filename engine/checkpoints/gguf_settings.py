@@ -261,14 +261,25 @@ def phi3(keys: Keys, config: Config) -> Config:
     }
 
 
-QWEN35 = (
+DELTA = (
     *("ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"),
     *("full_attention_interval", "nextn_predict_layers", "rope.dimension_sections"),
 )
 
 
 def qwen35(keys: Keys, config: Config) -> Config:
-    """Return the settings of Qwen 3.5. The blocks behind the model's layers are those for drafts."""
+    """Return the settings of Qwen 3.5.
+
+    The converter puts the first head of each key head before the second ones (_LinearAttentionVReorderBase).
+    Columns of packed matrices cannot be put back, so the layer is told. A name with _ cannot come from a
+    config.json.
+    """
+    return _delta(keys, config) | {"_tiled_heads": True}
+
+
+def _delta(keys: Keys, config: Config) -> Config:
+    """Return the settings of a model with layers of gated DeltaNet. The blocks behind the model's layers are
+    those for drafts."""
     layers = config["num_hidden_layers"] - keys.number("{arch}.nextn_predict_layers", 0, most=COUNT_LIMIT)
     period = keys.number("{arch}.full_attention_interval", 4, least=1)
     heads = keys.number("{arch}.ssm.time_step_rank", least=1, most=COUNT_LIMIT)
@@ -290,27 +301,36 @@ def qwen35(keys: Keys, config: Config) -> Config:
         "linear_value_head_dim": inner // heads,
         "linear_num_key_heads": key_heads,
         "linear_num_value_heads": heads,
-        # The converter puts the first head of each key head before the second ones
-        # (_LinearAttentionVReorderBase). Columns of packed matrices cannot be put back, so the layer is told.
-        # A name with _ cannot come from a config.json.
-        "_tiled_heads": True,
         "rope_parameters": _part_of_head(keys, config),
     }
 
 
 def qwen35_moe(keys: Keys, config: Config) -> Config:
-    """Return the settings of Qwen 3.5's mixtures, each of which has an expert that every token uses."""
-    return (
-        qwen35(keys, config)
-        | _mixture(keys, config, "num_experts")
-        | {
-            name: keys.number(f"{{arch}}.{key}", least=1, most=WIDTH_LIMIT)
-            for name, key in (
-                ("moe_intermediate_size", "expert_feed_forward_length"),
-                ("shared_expert_intermediate_size", "expert_shared_feed_forward_length"),
-            )
-        }
-    )
+    """Return the settings of Qwen 3.5's mixtures."""
+    return qwen35(keys, config) | _with_shared_expert(keys, config)
+
+
+def qwen3_next(keys: Keys, config: Config) -> Config:
+    """Return the settings of Qwen3-Next. llama.cpp, too, always normalizes the experts' shares.
+
+    The converter parts the matrix that makes queries, keys, values and gates, and no other one; it did not in
+    the first files, of November 2025 (llama.cpp's src/models/qwen3next.cpp reads both).
+    """
+    found = _delta(keys, config) | _with_shared_expert(keys, config) | {"norm_topk_prob": True}
+    if not any(name.endswith(".ssm_in.weight") for name in keys.header.tensors):
+        found["_delta_inputs"] = ("qkv", "z", "ba")
+    return found
+
+
+def _with_shared_expert(keys: Keys, config: Config) -> Config:
+    """Return the settings of mixtures each of which has an expert that every token uses."""
+    return _mixture(keys, config, "num_experts") | {
+        name: keys.number(f"{{arch}}.{key}", least=1, most=WIDTH_LIMIT)
+        for name, key in (
+            ("moe_intermediate_size", "expert_feed_forward_length"),
+            ("shared_expert_intermediate_size", "expert_shared_feed_forward_length"),
+        )
+    }
 
 
 def _gemma(keys: Keys, config: Config, layers_of_27b: int) -> Config:

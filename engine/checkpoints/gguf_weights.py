@@ -136,7 +136,7 @@ def _places(
     recurrent = {}
     if "linear_attention" in types:
         recurrent = {name: place for name, place in norms.items() if "self_attn" not in place.name}
-        recurrent |= _delta(config) | behind
+        recurrent |= _delta(architecture, config) | behind
     yield "token_embd.weight", TensorPlace("model.embed_tokens.weight", (vocabulary, hidden))
     for layer in range(config["num_hidden_layers"]):
         is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
@@ -210,7 +210,7 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     )
 
 
-def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
+def _delta(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     """Return the places of a gated DeltaNet layer."""
     hidden, heads = config["hidden_size"], config["linear_num_value_heads"]
     keys = config["linear_num_key_heads"] * config["linear_key_head_dim"]
@@ -220,11 +220,19 @@ def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
     def place(name: str, *shape: int, channels: bool = False, decay: bool = False) -> TensorPlace:
         return TensorPlace(f"linear_attn.{name}", shape, channels=channels, decay=decay)
 
-    return {
-        "attn_qkv.weight": place("in_proj_qkv.weight", channels, hidden),
-        "attn_gate.weight": place("in_proj_z.weight", values, hidden),
-        "ssm_beta.weight": place("in_proj_b.weight", heads, hidden),
-        "ssm_alpha.weight": place("in_proj_a.weight", heads, hidden),
+    every = {
+        "qkv": ("attn_qkv", channels),
+        "z": ("attn_gate", values),
+        "b": ("ssm_beta", heads),
+        "a": ("ssm_alpha", heads),
+        "qkvz": ("ssm_in", channels + values),
+        "ba": ("ssm_ba", 2 * heads),
+    }
+    inputs = {}
+    for kind in config.get("_delta_inputs", architecture.delta_inputs):
+        name, rows = every[kind]
+        inputs[f"{name}.weight"] = place(f"in_proj_{kind}.weight", rows, hidden)
+    return inputs | {
         "ssm_conv1d.weight": place("conv1d.weight", channels, kernel, channels=True),
         "ssm_dt.bias": place("dt_bias", heads),
         "ssm_a": place("A_log", heads, decay=True),

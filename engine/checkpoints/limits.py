@@ -15,7 +15,9 @@ VOCABULARY_LIMIT = 1 << 22  # Gemma 3: 262,208
 CONTEXT_LEAST, CONTEXT_LIMIT = 16, 1 << 31
 WINDOW_LEAST = 2  # in a window of 1, a token sees only itself
 EXPERTS_LIMIT = 1 << 15  # experts in all layers together; Mixtral 8x22B: 448
-TENSORS_LIMIT = 1 << 17  # each expert has three matrices; a quantized matrix consists of several tensors
+# Each expert has three matrices, and a quantized matrix consists of several tensors. Qwen3-Next 80B A3B:
+# 76,000 tensors unpacked, and twice as many in FP8.
+TENSORS_LIMIT = 1 << 18
 STREAMS_LIMIT = 64  # Gemma 3n: 4
 # 0 in Granite 4 hybrids that are no mixtures, and in Gemma 4 without inputs of each layer.
 _OR_NONE = ("num_local_experts", "num_experts_per_tok", "hidden_size_per_layer_input")

@@ -23,14 +23,15 @@ from engine.checkpoints.checkpoint import (
     truncated,
 )
 from engine.checkpoints.drafts import PLAIN
-from engine.checkpoints.limits import VOCABULARY_LIMIT, check_sizes
+from engine.checkpoints.limits import TENSORS_LIMIT, VOCABULARY_LIMIT, check_sizes
 from engine.checkpoints.storage import BLOCKS
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 # Limits on all JSON, including headers, so that hostile files cost neither memory nor time. They are far
 # above real files: the index of a model with 60,000 tensors has 6 MB.
 JSON_LIMIT = 32 << 20  # bytes
-VALUES_LIMIT = 1 << 19  # numbers, strings, lists and objects, in one file or in all headers of a model
+# Numbers, strings, lists and objects, in one file or in all headers of a model: eight for each tensor.
+VALUES_LIMIT = 8 * TENSORS_LIMIT
 NAME_LIMIT = 256
 DAMAGED = "The file is damaged. Download it again."
 INDEX = "model.safetensors.index.json"

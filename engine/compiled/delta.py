@@ -142,6 +142,38 @@ def _advance(_, source, target, width, keys, update, decay):  # type: ignore[no-
     return types.void(*[types.int64] * 5, types.float32), code
 
 
+def part_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Part rows in which the queries, keys, values and gates of outputs of a key head lie side by side: write
+    the queries of all key heads, then their keys, values and gates. What lies behind them is copied.
+
+    Arguments: state; rows as they are, and as they are written, float32; bytes of a row of either; key heads;
+    heads; key width; value width.
+    """
+    a = ints_at(arguments)
+    rows, key_heads, width, values = ints_at(a[0])[ROWS], a[4], a[6], a[5] * a[7]
+    share, rest = (
+        values // key_heads,
+        2 * a[5] // key_heads,
+    )  # of a key head: values, numbers behind the gates
+    keys = key_heads * width
+    for item in range(rows * key_heads * me // threads, rows * key_heads * (me + 1) // threads):
+        row, head = item // key_heads, item % key_heads
+        source, parted = a[1] + row * a[3], a[2] + row * a[3]
+        x = floats_at(source + head * 2 * (width + share) * 4)
+        queries, gates = floats_at(parted + head * width * 4), 2 * keys + values + head * share
+        y, z = floats_at(parted + (2 * keys + head * share) * 4), floats_at(parted + gates * 4)
+        for i in range(width):
+            queries[i] = x[i]
+            queries[keys + i] = x[width + i]
+        for i in range(share):
+            y[i] = x[2 * width + i]
+            z[i] = x[2 * width + share + i]
+        behind = (2 * (keys + values) + head * rest) * 4
+        x, y = floats_at(source + behind), floats_at(parted + behind)
+        for i in range(rest):
+            y[i] = x[i]
+
+
 @helper
 def key_head(head, key_heads, heads, tiled):  # type: ignore[no-untyped-def]
     """Return the number of the keys that a head shares."""
@@ -166,7 +198,7 @@ def inputs_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     Arguments: those of HEAD; room, float32 [rows, channels]: queries, keys and values; key heads; heads; key
     width; value width; rates of the gates, -exp(A), and their biases, float32 [heads]; where in a row of
     inputs what strengths and gates are made of begins; room for gates and strengths, float32 [rows, 2,
-    heads].
+    heads]; for how many heads at a time what strengths are made of lies before what gates are made of.
     """
     a = ints_at(arguments)
     rows, channels = ints_at(a[0])[ROWS], a[7]
@@ -182,11 +214,12 @@ def inputs_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             width, channel = value_width, 2 * key_heads * key_width + head * value_width
             made = floats_at(a[2] + row * a[3] + a[19] * 4)
             gates = floats_at(a[20] + row * 2 * heads * 4)
-            x = made[heads + head] + biases[head]
+            at = head // a[21] * 2 * a[21] + head % a[21]
+            x = made[at + a[21]] + biases[head]
             # softplus; where e^x has no room, it is x
             soft = x if x > F(20.0) else F(math.log1p(math.exp(np.float64(x))))
             gates[head] = exp(rates[head] * soft)
-            gates[heads + head] = F(1.0) / (F(1.0) + exp(-made[head]))
+            gates[heads + head] = F(1.0) / (F(1.0) + exp(-made[at]))
         at = a[12] + (row * channels + channel) * 4
         convolve(a, row, channel, width, at)
         y = floats_at(at)
@@ -331,6 +364,8 @@ class GatedDelta:
     number: of the layer, among those with a state. inputs: matrices whose results are queries, keys and
     values before the convolution; the gates of the outputs; what strengths are made of, and what gates are
     made of. weights: [kernel, channels]. rates, biases: of the gates, [heads]. norm: [value width].
+    fused, paired: whether all of one key head comes before all of the next one (Qwen3-Next), among queries,
+    keys, values and gates of the outputs, and among what strengths and gates are made of.
     """
 
     number: int
@@ -340,6 +375,8 @@ class GatedDelta:
     biases: Floats
     norm: Floats
     output: Sequence[Matrix]
+    fused: bool = False
+    paired: bool = False
 
     def add(self, one: "CompiledPass", records: "Records", columns: int) -> None:
         """Append the steps to a pass; the result of the last product is to be added to the states."""
@@ -360,11 +397,15 @@ class GatedDelta:
         assert len(head) == HEAD
         sizes = shape.key_heads, heads, shape.key_width, value_width
         into_output = one.records(values, self.output)
-        one.add_product(records, columns, self.inputs, inputs)
+        results = one.shared("delta results", rows, wide) if self.fused else inputs
+        one.add_product(records, columns, self.inputs, results)
+        if self.fused:
+            places = results.ctypes.data, inputs.ctypes.data, inputs.strides[0]
+            one.program.add(part_step, state, *places, *sizes)
         one.program.add(
             inputs_step,
             *(*head, mixed, *sizes, self.rates.ctypes.data, self.biases.ctypes.data),
-            *(channels + values, gates),
+            *(channels + values, gates, heads // shape.key_heads if self.paired else heads),
         )
         one.program.add(remember_step, *head)
         one.program.add(delta_step, *head, mixed, *sizes, gates, outputs, buffers, int(shape.tiled), updates)

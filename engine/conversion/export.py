@@ -32,9 +32,10 @@ def export(checkpoint: Checkpoint, folder: Path, dtype: torch.dtype, progress: P
 
     progress: called with the bytes read and the bytes in total; it may raise to end the export, which leaves
     nothing behind. Raises BadOption if `folder` is not empty; DiskProblem if the disk is too full or cannot
-    be written; UnsupportedModel for a GGUF file of Qwen 3.5; and the errors from reading the checkpoint.
+    be written; UnsupportedModel for a GGUF file of Qwen 3.5 or Qwen3-Next; and the errors from reading the
+    checkpoint.
     """
-    if checkpoint.config.get("_tiled_heads"):
+    if checkpoint.config.get("_tiled_heads") or checkpoint.config.get("_delta_inputs"):
         raise UnsupportedModel(
             f"{checkpoint.path.name} has the heads of layers with states in llama.cpp's order, which is not "
             "restored here.",

@@ -45,7 +45,6 @@ from engine.model.weight_names import (
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
 _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_proj", "gate_up_proj")
-_DELTA = ("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a")
 
 
 class CompiledModel(Model):
@@ -407,13 +406,15 @@ def _recurrent(
     if not description.states.heads:
         inputs, output = (matrices[f"{path}.conv.{name}.weight"] for name in ("in_proj", "out_proj"))
         return GatedConvolution(number, inputs, of_channels("conv.conv"), output)
-    own = f"{path}.linear_attn"
+    own, parts = f"{path}.linear_attn", description.delta_inputs
     return GatedDelta(
         number,
-        [matrix for name in _DELTA for matrix in matrices[f"{own}.{name}.weight"]],
+        [matrix for name in parts for matrix in matrices[f"{own}.in_proj_{name}.weight"]],
         of_channels("linear_attn.conv1d"),
         -np.exp(vectors[f"{own}.A_log"]),
         vectors[f"{own}.dt_bias"],
         vectors[f"{own}.norm.weight"],
         matrices[f"{own}.out_proj.weight"],
+        fused="qkvz" in parts,
+        paired="ba" in parts,
     )

@@ -63,7 +63,7 @@ class Description:
     of numbers lie side by side; `residual_scale`, the factor of what halves of a layer add; `logit_divisor`;
     `value_norm`, whether values are normalized; `values_are_keys`, the layers whose values are their keys
     before norm and rotation; `layer_inputs`, the width of inputs that each layer has for itself, or 0;
-    `input_rows`, the tokens that the table of these inputs has rows for.
+    `input_rows`, the tokens that the table of these inputs has rows for; `delta_inputs`, as in `Family`.
     """
 
     architecture: str
@@ -106,6 +106,7 @@ class Description:
     values_are_keys: frozenset[int] = frozenset()
     layer_inputs: int = 0
     input_rows: int = 0
+    delta_inputs: tuple[str, ...] = ()
 
     def has_rows(self, layer: int) -> bool:
         """Return whether a layer that attends has rows of its own, and does not read those of an earlier
@@ -204,6 +205,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         values_are_keys=values_are_keys(given, types),
         layer_inputs=(given.whole_or_none(_LAYER_INPUTS, WIDTH_LIMIT, least=0) or 0) if narrow else 0,
         input_rows=input_rows(given),
+        # No config.json has names with _.
+        delta_inputs=given.values.get("_delta_inputs", family.delta_inputs),
     )
 
 

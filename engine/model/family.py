@@ -41,7 +41,9 @@ class Family:
     with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
     with `gemma`; `root_scale`, whether embeddings are scaled by the root of the width, as with `gemma`;
     `unscaled`, whether queries are not scaled; `value_norm`, whether values are normalized, without weights;
-    `layer_factor`, whether each layer has a factor of its output; `names`, the parts of names of
+    `layer_factor`, whether each layer has a factor of its output; `delta_inputs`, the matrices before gated
+    DeltaNet by what they make: queries, keys and values, gates of the outputs (z), and what strengths (b) and
+    gates (a) are made of; `names`, the parts of names of
     weights that differ from llama's, by those of llama; `compiled`, whether compiled steps compute such
     models, as far as `engine.model.coverage` finds their description and weights covered.
     """
@@ -81,6 +83,7 @@ class Family:
     unscaled: bool = False
     value_norm: bool = False
     layer_factor: bool = False
+    delta_inputs: tuple[str, ...] = ("qkv", "z", "b", "a")
     names: Mapping[str, str] = field(default_factory=dict)
     compiled: bool = True
 

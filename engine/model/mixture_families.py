@@ -207,8 +207,9 @@ MIXTURES = {
         gated=True,
         plus_one=True,
         qk_norm=True,
-        others=(*ROUTING, "decoder_sparse_step", "mlp_only_layers"),
+        delta_inputs=("qkvz", "ba"),
+        # The layers for drafts are left out (`engine.checkpoints.names`).
+        others=(*ROUTING, "decoder_sparse_step", "mlp_only_layers", "num_nextn_predict_layers"),
         large_states=True,
-        compiled=False,  # two matrices before the layers with states, in an order of their own
     ),
 }

@@ -163,9 +163,10 @@ def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
         if description.conv_bias:
             yield "conv.conv.bias", (width,)
         return
-    values = states.heads * states.value_width
-    for name, size in (("qkv", states.channels), ("z", values), ("b", states.heads), ("a", states.heads)):
-        yield f"linear_attn.in_proj_{name}.weight", (size, width)
+    keys, values = states.key_heads * states.key_width, states.heads * states.value_width
+    sizes = {"q": keys, "k": keys, "v": values, "z": values, "b": states.heads, "a": states.heads}
+    for name in description.delta_inputs:
+        yield f"linear_attn.in_proj_{name}.weight", (sum(sizes[part] for part in name), width)
     yield "linear_attn.out_proj.weight", (width, values)
     yield "linear_attn.conv1d.weight", (states.channels, 1, states.kernel)
     yield "linear_attn.norm.weight", (states.value_width,)

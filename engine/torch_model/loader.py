@@ -26,6 +26,7 @@ from engine.torch_model.builder import Builder
 from engine.torch_model.device_memory import bound
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.proof import prove
+from engine.torch_model.recurrent import part_inputs
 from engine.torch_model.rope import fix_rope
 
 
@@ -106,6 +107,8 @@ def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedM
     check_layers(checkpoint, config.num_hidden_layers)
     with built_from(checkpoint), init_empty_weights(include_buffers=False):
         module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
+        if "_delta_inputs" in checkpoint.config:
+            part_inputs(module)
     return config, module
 
 

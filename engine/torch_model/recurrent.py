@@ -209,8 +209,6 @@ class DeltaLayer(RecurrentLayer):
         self._activation = ACT2FN[module.activation]
         self._widths = [module.key_dim, module.key_dim, module.value_dim]
         self._key_heads: int = module.num_k_heads
-        # Qwen3-Next interleaves the parts of two projections by head.
-        self._parted = getattr(module, "fix_query_key_value_ordering", None)
 
     def tile(self) -> None:
         """Expect heads in the order of GGUF files: the first one of each key head, then the second ones, and
@@ -260,14 +258,25 @@ class DeltaLayer(RecurrentLayer):
     def _projected(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return the convolution's inputs [rows, channels], the output's gates [rows, heads * value width],
         and what strengths and decays are made of, each [rows, heads]."""
-        if self._parted is None:
-            parts = self.in_proj_qkv, self.in_proj_z, self.in_proj_b, self.in_proj_a
-            mixed, gates, strengths, steps = (part(states)[0] for part in parts)
+        if hasattr(self, "in_proj_qkvz"):
+            values = self._widths[-1]
+            *read, gates = self._by_key_head(self.in_proj_qkvz(states)[0], [*self._widths, values])
+            mixed = torch.cat(read, dim=-1)
         else:
-            *read, gates, strengths, steps = self._parted(self.in_proj_qkvz(states), self.in_proj_ba(states))
-            mixed = torch.cat([part[0].flatten(1) for part in read], dim=-1)
-            gates, strengths, steps = gates[0].flatten(1), strengths[0], steps[0]
+            mixed, gates = self.in_proj_qkv(states)[0], self.in_proj_z(states)[0]
+        if hasattr(self, "in_proj_ba"):
+            heads = len(self.A_log)
+            strengths, steps = self._by_key_head(self.in_proj_ba(states)[0], [heads, heads])
+        else:
+            strengths, steps = self.in_proj_b(states)[0], self.in_proj_a(states)[0]
         return mixed, gates, strengths, steps
+
+    def _by_key_head(self, results: Tensor, widths: list[int]) -> list[Tensor]:
+        """Return the parts of results [rows, all parts], of which those of a key head lie side by side
+        (Qwen3-Next). widths: of the parts."""
+        apart = results.reshape(len(results), self._key_heads, -1)
+        parts = torch.split(apart, [width // self._key_heads for width in widths], dim=-1)
+        return [part.flatten(1) for part in parts]
 
 
 class ConvolutionLayer(RecurrentLayer):
@@ -301,6 +310,17 @@ class ConvolutionLayer(RecurrentLayer):
         self._run_windows(memory, paths, known)
         projected: Tensor = self.out_proj((behind * mixed.to(behind.dtype))[None])
         return projected
+
+
+def part_inputs(module: nn.Module) -> None:
+    """Expect the matrix before layers of Qwen3-Next as GGUF files have it: one for queries, keys and values,
+    and one for gates. module: transformers', without weights."""
+    parts: list[Any] = list(module.modules())
+    for part in parts:
+        if fused := getattr(part, "in_proj_qkvz", None):
+            part.in_proj_qkv = nn.Linear(fused.in_features, part.conv_dim, bias=False)
+            part.in_proj_z = nn.Linear(fused.in_features, part.value_dim, bias=False)
+            del part.in_proj_qkvz
 
 
 def take_parts(source: nn.Module, target: nn.Module) -> None:

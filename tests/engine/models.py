@@ -234,6 +234,19 @@ CONFIGS: dict[str, dict[str, Any]] = {
         moe_intermediate_size=24,
         shared_expert_intermediate_size=40,
     ),
+    "qwen3_next": dict(
+        head_dim=16,
+        layer_types=["linear_attention", "full_attention", "linear_attention"],
+        mlp_only_layers=[1],
+        linear_num_key_heads=2,
+        linear_num_value_heads=4,
+        linear_key_head_dim=8,
+        linear_value_head_dim=12,
+        num_experts=6,
+        num_experts_per_tok=2,
+        moe_intermediate_size=24,
+        shared_expert_intermediate_size=40,
+    ),
     "lfm2": dict(
         layer_types=["conv", "full_attention", "conv"], conv_bias=True, block_auto_adjust_ff_dim=False
     ),

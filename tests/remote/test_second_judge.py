@@ -121,8 +121,13 @@ def test_llama_cpp_reads_the_same_model(
     assert apart < ROUNDED.get(kind, CLOSE)
 
 
-def test_llama_cpp_agrees_with_compiled_passes_of_a_small_gemma_4(llama_cpp: Path, tmp_path: Path) -> None:
-    file = convert(covered("gemma4_text"), tmp_path / "model.gguf")
+@pytest.mark.parametrize(
+    ("kind", "changes"), [("gemma4_text", {}), ("qwen3_next", {"linear_key_head_dim": 32})]
+)
+def test_llama_cpp_agrees_with_compiled_passes(
+    kind: str, changes: dict[str, Any], llama_cpp: Path, tmp_path: Path
+) -> None:
+    file = convert(covered(kind, **changes), tmp_path / "model.gguf")
     command = [llama_cpp, SCRIPT, str(COUNT), file]
     done = subprocess.run(command, input=json.dumps(PROMPT), capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -132,7 +137,7 @@ def test_llama_cpp_agrees_with_compiled_passes_of_a_small_gemma_4(llama_cpp: Pat
     assert model is not None
     tokens, log_probs = continued(model, checkpoint, PROMPT)
     apart = distance(theirs["log_probs"], log_probs)
-    print(f"| compiled | {len(set(tokens))} | {apart:.1e} |")
+    print(f"| {kind}, compiled | {len(set(tokens))} | {apart:.1e} |")
     assert theirs["tokens"] == tokens
     assert apart < COMPILED
 

@@ -23,7 +23,7 @@ from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
 INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3", "nemotron_h")
-STATEFUL = ("qwen35", "qwen35moe")
+STATEFUL = ("qwen35", "qwen35moe", "qwen3next")
 GGUF_NAMES = {
     "gemma3_text": "gemma3",
     "gemma3n_text": "gemma3n",
@@ -34,6 +34,7 @@ GGUF_NAMES = {
     "qwen3_5_text": "qwen35",
     "qwen3_5_moe_text": "qwen35moe",
     "qwen3_moe": "qwen3moe",
+    "qwen3_next": "qwen3next",
     "gpt_oss": "gpt-oss",
     "glm4_moe": "glm4moe",
 }
@@ -292,8 +293,9 @@ def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture:
         heads, width = config.linear_num_value_heads, config.linear_value_head_dim
         rotated = int(rope["partial_rotary_factor"] * head)
         writer.add_rope_dimension_count(rotated)
-        # Time, height and width take turns; for text, they are one position.
-        writer.add_rope_dimension_sections([-(-(rotated // 2 - axis) // 3) for axis in range(3)] + [0])
+        if architecture != "qwen3next":
+            # Time, height and width take turns; for text, they are one position.
+            writer.add_rope_dimension_sections([-(-(rotated // 2 - axis) // 3) for axis in range(3)] + [0])
         writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
         writer.add_ssm_state_size(config.linear_key_head_dim)
         writer.add_ssm_group_count(config.linear_num_key_heads)
@@ -303,9 +305,9 @@ def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture:
     if architecture == "gpt-oss":
         writer.add_sliding_window(config.sliding_window)
         writer.add_expert_feed_forward_length(config.intermediate_size)
-    if architecture in ("qwen3moe", "qwen35moe"):
+    if architecture in ("qwen3moe", "qwen35moe", "qwen3next"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-    if architecture == "qwen35moe":
+    if architecture in ("qwen35moe", "qwen3next"):
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if hasattr(config, "num_experts_per_tok"):
         names = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -400,6 +402,9 @@ def _converted(
             continue
         if hf_name.endswith("shared_expert_gate.weight"):
             array = array.squeeze(0)
+        if hf_name.endswith("in_proj_qkvz.weight"):
+            yield from _parted(config, f"blk.{hf_name.split('.')[2]}", array)
+            continue
         if architecture in STATEFUL:
             hf_name, array = _of_qwen35(config, hf_name, array)
         if architecture == "nemotron_h":
@@ -451,11 +456,14 @@ def _of_gpt_oss(name: str, array: NDArray[np.float32]) -> list[tuple[str, NDArra
 def _of_qwen35(
     config: PreTrainedConfig, name: str, array: NDArray[np.float32]
 ) -> tuple[str, NDArray[np.float32]]:
-    """Return the tensor as the converter names and stores it: value heads in tiled order, larger norms."""
+    """Return the tensor as the converter names and stores it: value heads in tiled order (not those of
+    Qwen3-Next), larger norms."""
     key_heads, key_width = config.linear_num_key_heads, config.linear_key_head_dim
     heads, width = config.linear_num_value_heads, config.linear_value_head_dim
 
     def tiled(part: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+        if config.model_type == "qwen3_next":
+            return part
         apart = part.reshape(key_heads, heads // key_heads, size, -1)
         return apart.swapaxes(0, 1).reshape(part.shape)
 
@@ -477,6 +485,19 @@ def _of_qwen35(
         case "":
             array = array + 1 if name.endswith("norm.weight") else array
     return name, array
+
+
+def _parted(
+    config: PreTrainedConfig, block: str, array: NDArray[np.float32]
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Yield the two matrices into which the converter parts what Qwen3-Next has by key heads."""
+    heads, width = config.linear_num_key_heads, config.linear_key_head_dim
+    values = config.linear_num_value_heads * config.linear_value_head_dim // heads
+    apart = array.reshape(heads, 2 * (width + values), -1)
+    parts = np.split(apart, np.cumsum([width, width, values]), axis=1)
+    *read, gates = (part.reshape(-1, array.shape[1]) for part in parts)
+    yield f"{block}.attn_qkv.weight", np.concatenate(read)
+    yield f"{block}.attn_gate.weight", gates
 
 
 def _of_nemotron(

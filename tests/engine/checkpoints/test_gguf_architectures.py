@@ -8,7 +8,7 @@ import gguf
 import numpy as np
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, PreTrainedModel
 
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.gguf_architectures import UNDERSTOOD
@@ -52,6 +52,10 @@ CHANGES: dict[str, dict[str, Any]] = {
     "nemotron_h": dict(use_bias=False),
 }
 CHANGES["qwen3_5_moe_text"] = CHANGES["qwen3_5_text"] | EXPERTS
+# Value heads stay in their order, however many they are; files know no layers with a plain MLP.
+CHANGES["qwen3_next"] = dict(
+    num_hidden_layers=4, layer_types=None, linear_value_head_dim=8, mlp_only_layers=[]
+)
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
     full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
@@ -104,10 +108,22 @@ def rebuilt(checkpoint: Checkpoint) -> PreTrainedModel:
                 found[name] = torch.stack([torch.stack(each, 1).flatten(0, 1).T for each in experts])
             else:
                 found[name] = torch.stack([torch.cat(each) for each in experts])
+    for name in [name for name in found if name.endswith("in_proj_qkv.weight")]:
+        if checkpoint.architecture == "qwen3_next":
+            gates = found.pop(name.replace("qkv", "z"))
+            found[name.replace("qkv", "qkvz")] = by_key_head(config, found.pop(name), gates)
     if config.tie_word_embeddings:
         found["lm_head.weight"] = found["model.embed_tokens.weight"]
     module.load_state_dict(found, strict=True)
     return module.eval()
+
+
+def by_key_head(config: PreTrainedConfig, read: torch.Tensor, gates: torch.Tensor) -> torch.Tensor:
+    """Return one matrix of what the converter has parted."""
+    heads = config.linear_num_key_heads
+    keys = heads * config.linear_key_head_dim
+    parts = [*read.split([keys, keys, len(gates)]), gates]
+    return torch.cat([part.unflatten(0, (heads, -1)) for part in parts], dim=1).flatten(0, 1)
 
 
 def logits(module: PreTrainedModel) -> torch.Tensor:
@@ -134,7 +150,8 @@ def test_a_converted_model_is_read_back_as_the_same_model(
     )
     torch.testing.assert_close(logits(found), logits(module), rtol=1e-5, atol=1e-5)
     ours, theirs = found.config.to_dict(), module.config.to_dict()
-    unused = {"intermediate_size"} if kind == "qwen3_5_moe_text" else set()  # its layers have no MLP
+    mixed = kind in ("qwen3_5_moe_text", "qwen3_next")
+    unused = {"intermediate_size"} if mixed else set()  # their layers have no MLP
     for key in (theirs.keys() - unused) & {
         *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
         *("num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "layer_types"),

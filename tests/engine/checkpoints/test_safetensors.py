@@ -96,6 +96,19 @@ def test_every_plain_number_type_is_read(tmp_path: Path) -> None:
     assert read_span(spans["empty"]).size == 0
 
 
+def test_a_file_may_have_as_many_tensors_as_a_model_of_many_experts(tmp_path: Path) -> None:
+    """Qwen3-Next 80B A3B: 512 experts in 48 layers and one for drafts."""
+    names = [
+        f"model.layers.{layer}.mlp.experts.{expert}.{kind}_proj.weight"
+        for layer in range(49)
+        for expert in range(512)
+        for kind in ("gate", "up", "down")
+    ]
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(file_with(dict.fromkeys(names, floats(0, 0, [0, 8]))))
+    assert len(read_header(path)) == len(names)
+
+
 def test_transformers_accepts_the_configuration(tmp_path: Path) -> None:
     folder = write_folder(
         tmp_path, {"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}}

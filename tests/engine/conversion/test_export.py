@@ -11,8 +11,11 @@ from tests.engine.checkpoints.files import convert
 from tests.engine.models import reference
 
 
-def test_heads_in_the_order_of_gguf_files_are_refused(tmp_path):
-    file = convert(reference("qwen3_5_text", num_hidden_layers=4, layer_types=None), tmp_path / "model.gguf")
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "qwen3_next"])
+def test_heads_in_the_order_of_gguf_files_are_refused(kind, tmp_path):
+    changes = {"mlp_only_layers": []} if kind == "qwen3_next" else {}
+    module = reference(kind, num_hidden_layers=4, layer_types=None, **changes)
+    file = convert(module, tmp_path / "model.gguf")
     with pytest.raises(UnsupportedModel, match="which is not restored"):
         export(open_checkpoint(file), tmp_path / "out", torch.float32, no_progress)
     assert not (tmp_path / "out").exists()

@@ -30,14 +30,14 @@ from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
-from tests.engine.heads.test_mtp import GLM, MOE, QWEN, TEXT, Drafted, gguf, plain
+from tests.engine.heads.test_mtp import GLM, MOE, NEXT, QWEN, TEXT, Drafted, gguf, plain
 from tests.engine.model.test_compiled import OTHER_SIZES, TOLERANCE, tiny
 from tests.engine.test_every_drafter import Letters
 
 CONTEXT = 160
 SCORES = 5e-3  # of log-probabilities along a path: keys and values are rounded to 16 bits
 DELTA = {name: size for name, size in OTHER_SIZES[QWEN].items() if name.startswith("linear_")}
-SIZES = {QWEN: DELTA, MOE: DELTA, GLM: {}}
+SIZES = {QWEN: DELTA, MOE: DELTA, NEXT: DELTA, GLM: {}}
 
 
 def packed(drafted, folder):

@@ -25,7 +25,7 @@ from engine.torch_model.mtp import MtpLayer
 from tests.engine.checkpoints.files import GGUF_NAMES, convert
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.test_compiled import tiny
-from tests.engine.models import EXPERTS, reference
+from tests.engine.models import reference
 from tests.engine.quantization import test_folders, test_fp8
 from tests.engine.test_every_drafter import Letters
 
@@ -66,9 +66,9 @@ class Drafted:
             own = {"num_hidden_layers": 5, "layer_types": types}
             own |= {"linear_num_value_heads": 2, "linear_value_head_dim": 8}
         if kind == NEXT:
-            own |= {"model_type": NEXT, **EXPERTS}
+            own["mlp_only_layers"] = []
         own |= {"tie_word_embeddings": False, **sizes}
-        self.module = make(QWEN if kind == NEXT else kind, **own)
+        self.module = make(kind, **own)
         self.config = self.module.config
         self.layers = self.config.num_hidden_layers - 1
         width = self.config.hidden_size
@@ -187,9 +187,9 @@ def gguf(drafted, folder):
 @pytest.mark.parametrize(
     ("kind", "write"),
     [
-        *((kind, write) for kind in (QWEN, MOE, GLM) for write in (plain, gguf)),
+        *((kind, write) for kind in (QWEN, MOE, NEXT, GLM) for write in (plain, gguf)),
         *((kind, fp8) for kind in (QWEN, MOE, GLM)),
-        *((NEXT, plain), (QWEN, gptq), (GLM, gptq), (MOE, awq_but_for_the_layer)),
+        *((QWEN, gptq), (GLM, gptq), (MOE, awq_but_for_the_layer)),
     ],
 )
 def test_guesses_equal_the_layer_written_out(kind, write, tmp_path):

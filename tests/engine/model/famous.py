@@ -80,6 +80,16 @@ FAMOUS: dict[str, dict[str, Any]] = {
             "short_factor": [1.0 + 0.04 * i for i in range(48)],
         },
     },
+    "Qwen3-Next-80B-A3B": {
+        "model_type": "qwen3_next", "decoder_sparse_step": 1, "full_attention_interval": 4, "head_dim": 256,
+        "hidden_act": "silu", "hidden_size": 2048, "intermediate_size": 5120, "linear_conv_kernel_dim": 4,
+        "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32,
+        "linear_value_head_dim": 128, "max_position_embeddings": 262144, "mlp_only_layers": [],
+        "moe_intermediate_size": 512, "norm_topk_prob": True, "num_attention_heads": 16, "num_experts": 512,
+        "num_experts_per_tok": 10, "num_hidden_layers": 48, "num_key_value_heads": 2,
+        "partial_rotary_factor": 0.25, "rms_norm_eps": 1e-06, "rope_scaling": None, "rope_theta": 10000000,
+        "shared_expert_intermediate_size": 512, "tie_word_embeddings": False, "vocab_size": 151936,
+    },
     "SmolLM2-135M": {
         "model_type": "llama", "attention_bias": False, "hidden_act": "silu", "hidden_size": 576,
         "intermediate_size": 1536, "is_llama_config": True, "max_position_embeddings": 8192,

@@ -29,7 +29,9 @@ DENSE = [
     *("seed_oss", "smollm3", "smollm3_window", "qwen3_5_text", "lfm2", "ministral3"),
     *("granite", "olmo2", "olmo3", "glm4", "gemma4_large", "gemma4_text"),
 ]
-MIXTURES = ["mixtral", "qwen3_moe", "olmoe", "granitemoe", "gpt_oss", "glm4_moe", "qwen3_5_moe_text"]
+MIXTURES = [
+    *("mixtral", "qwen3_moe", "olmoe", "granitemoe", "gpt_oss", "glm4_moe", "qwen3_5_moe_text", "qwen3_next"),
+]
 KINDS = DENSE + MIXTURES
 # transformers computes these otherwise than compiled steps could.
 OTHERS = [kind for kind in CONFIGS if not family_of(str(CONFIGS[kind].get("model_type", kind))).compiled]
@@ -43,14 +45,16 @@ SIZES = dict(hidden_size=128, intermediate_size=96, max_position_embeddings=1024
 _DELTA = dict(
     linear_num_value_heads=16, linear_num_key_heads=4, linear_key_head_dim=10, linear_value_head_dim=32
 )
+_DELTA_MIXTURE = {
+    **_DELTA,
+    "shared_expert_intermediate_size": 64,
+    "num_hidden_layers": 4,
+    "layer_types": [*["linear_attention"] * 3, "full_attention"],
+}
 OTHER_SIZES = {
     "qwen3_5_text": _DELTA,
-    "qwen3_5_moe_text": {
-        **_DELTA,
-        "shared_expert_intermediate_size": 64,
-        "num_hidden_layers": 4,
-        "layer_types": [*["linear_attention"] * 3, "full_attention"],
-    },
+    "qwen3_5_moe_text": _DELTA_MIXTURE,
+    "qwen3_next": {**_DELTA_MIXTURE, "mlp_only_layers": []},
     "glm4_moe": dict(n_group=1, topk_group=1, intermediate_size=160),
     "lfm2": dict(conv_bias=False),
     "gemma4_large": dict(global_head_dim=64),
@@ -206,6 +210,7 @@ def test_a_text_has_the_logits_of_transformers(kind):
         ("qwen3_moe", dict(norm_topk_prob=False)),
         ("olmoe", dict(norm_topk_prob=True)),
         ("mixtral", dict(num_experts_per_tok=3)),
+        ("qwen3_next", dict(norm_topk_prob=False)),
     ],
 )
 def test_the_tolerance_notices_another_setting(kind, changes):
@@ -235,6 +240,13 @@ def test_the_tolerance_notices_another_vector_in_one_layer(kind, name):
         weight = module.get_parameter(f"model.layers.1.{name}")
         weight += 0.15 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(2))
     assert difference(all_logits(model, TEXT), all_logits(ours(module), TEXT)) > 2 * TOLERANCE
+
+
+def test_every_second_layer_of_a_qwen3_next_may_have_a_plain_mlp():
+    module = tiny("qwen3_next", decoder_sparse_step=2)
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0]
+    assert_close(all_logits(saved(module), TEXT), expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

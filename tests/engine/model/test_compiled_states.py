@@ -206,20 +206,36 @@ def test_two_texts_take_turns():
 # What models are covered
 
 
-def test_value_heads_of_a_gguf_file_find_their_key_heads(tmp_path):
+@pytest.mark.parametrize(("kind", "limit"), [("qwen3_5_text", 400 << 10), ("qwen3_next", 600 << 10)])
+def test_value_heads_of_a_gguf_file_find_their_key_heads(kind, limit, tmp_path):
     sizes = dict(num_hidden_layers=4, layer_types=None, linear_key_head_dim=32)
-    module = tiny("qwen3_5_text", **sizes)
+    module = tiny(kind, **sizes)
     file = open_checkpoint(convert(module, tmp_path / "model.gguf"))
-    assert describe(file).states.tiled
+    assert describe(file).states.tiled == (kind == "qwen3_5_text")
     text = random_text(40)
     model = load_compiled(file, no_progress, CAPACITY)
     with torch.inference_mode():
         expected = module(torch.tensor([text])).logits[0]
     found = all_logits(model, text)
     assert difference(found, expected) < 5e-3
-    streamed = load_compiled(file, no_progress, CAPACITY, limits=WeightLimits(400 << 10))
+    streamed = load_compiled(file, no_progress, CAPACITY, limits=WeightLimits(limit))
     assert np.array_equal(all_logits(streamed, text), found)
     streamed.close()
+
+
+def test_the_first_files_of_a_qwen3_next_have_the_bits_of_later_ones(tmp_path):
+    """They have the matrix of queries, keys, values and gates in one part, as folders have."""
+    module, text = tiny("qwen3_next"), random_text(40)
+    tensors = {}
+    for number, layer in enumerate(module.model.layers[:3]):
+        fused = layer.linear_attn.in_proj_qkvz.weight.detach().numpy()
+        tensors |= {f"blk.{number}.ssm_in.weight": fused}
+        tensors |= dict.fromkeys(f"blk.{number}.attn_{name}.weight" for name in ("qkv", "gate"))
+    first = open_checkpoint(convert(module, tmp_path / "first.gguf", tensors=tensors))
+    later = open_checkpoint(convert(module, tmp_path / "later.gguf"))
+    assert [describe(file).delta_inputs for file in (first, later)] == [("qkvz", "ba"), ("qkv", "z", "ba")]
+    found, expected = (load_compiled(file, no_progress, CAPACITY) for file in (first, later))
+    assert np.array_equal(all_logits(found, text), all_logits(expected, text))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +244,7 @@ def test_value_heads_of_a_gguf_file_find_their_key_heads(tmp_path):
         ("qwen3_5_text", dict(linear_value_head_dim=40)),
         ("qwen3_5_text", dict(linear_key_head_dim=9)),
         ("qwen3_5_text", dict(linear_num_value_heads=12)),
+        ("qwen3_next", dict(linear_num_value_heads=4)),
         ("qwen3_5_text", dict(layer_types=["linear_attention"] * 3)),
         ("lfm2", dict(conv_bias=True)),
     ],

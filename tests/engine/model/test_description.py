@@ -209,7 +209,7 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     assert found.logit_cap == getattr(made, "final_logit_softcapping", None)
     scale = getattr(made, "embedding_multiplier", getattr(body.embed_tokens, "embed_scale", 1.0))
     assert found.embedding_scale == float(scale)
-    assert found.norms_plus_one == architecture.startswith(("gemma", "qwen3_5"))
+    assert found.norms_plus_one == architecture.startswith(("gemma", "qwen3_5", "qwen3_next"))
     # transformers' layers have a window of their own where layers differ, else the configuration has it.
     common = None if architecture == "llama" else getattr(made, "sliding_window", None)
     windows = [window for window, attends in zip(found.windows, found.attends, strict=True) if attends]

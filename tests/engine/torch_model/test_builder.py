@@ -166,13 +166,17 @@ def test_mixtures_whose_layers_have_states_are_loaded_without_their_draft(kind, 
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_value_heads_of_a_gguf_file_find_their_key_heads_and_a_block_for_drafts_is_left_out(tmp_path, packed):
-    module = reference("qwen3_5_text", num_hidden_layers=4, layer_types=None)
+@pytest.mark.parametrize(("kind", "name"), [("qwen3_5_text", "qwen35"), ("qwen3_next", "qwen3next")])
+def test_value_heads_of_a_gguf_file_find_their_key_heads_and_a_block_for_drafts_is_left_out(
+    kind, name, packed, tmp_path
+):
+    changes = {"mlp_only_layers": []} if kind == "qwen3_next" else {}
+    module = reference(kind, num_hidden_layers=4, layer_types=None, **changes)
     assert module.config.linear_num_value_heads > module.config.linear_num_key_heads
     path = convert(
         module,
         tmp_path / "model.gguf",
-        metadata={"qwen35.block_count": 5, "qwen35.nextn_predict_layers": 1},
+        metadata={f"{name}.block_count": 5, f"{name}.nextn_predict_layers": 1},
         tensors={"blk.4.nextn.eh_proj.weight": np.ones((32, 64), np.float32)},
     )
     logits = Sequence(load(path, packed=packed), CONTEXT).extend(TEXT)
