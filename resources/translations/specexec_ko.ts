@@ -4197,6 +4197,10 @@ other: everything else</source>
             <translation>간단한 질문에 답하기 전에 생각할 수 있는 Alibaba의 작은 모델.</translation>
         </message>
         <message>
+            <source>Alibaba's sparse mixture of experts of 2025: 3 of 80 billion parameters per token.</source>
+            <translation>2025년의 희소한 Alibaba 전문가 혼합 모델: 토큰마다 800억 개의 매개변수 중 30억 개가 작동합니다.</translation>
+        </message>
+        <message>
             <source>Alibaba's very small model for programming; mainly useful as a draft.</source>
             <translation>Alibaba의 아주 작은 프로그래밍 모델. 주로 드래프트로 쓸모 있습니다.</translation>
         </message>

@@ -4197,6 +4197,10 @@ other: everything else</source>
             <translation>阿里巴巴的小型模型，可先思考再回答简单问题。</translation>
         </message>
         <message>
+            <source>Alibaba's sparse mixture of experts of 2025: 3 of 80 billion parameters per token.</source>
+            <translation>阿里巴巴 2025 年的稀疏混合专家模型：每个词元只用到 800 亿参数中的 30 亿。</translation>
+        </message>
+        <message>
             <source>Alibaba's very small model for programming; mainly useful as a draft.</source>
             <translation>阿里巴巴的微型编程模型；主要用作草稿模型。</translation>
         </message>
