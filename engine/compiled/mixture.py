@@ -57,11 +57,12 @@ class Mixture:
 
     router: matrices whose results are the scores of the experts. chosen: number of experts that a row uses.
     inner: width within an expert. sigmoid, normalized, factor: how scores become shares, see
-    `router.route_step`. router_bias: of the scores, or None. corrections: are added to shares for the choice,
-    or None. biases: of the experts, or None. bound, slope: see `experts.bounded_gate_block`; 0 if nothing is
-    bounded. shared: an expert that all rows use besides, whatever its width; None if there is none.
-    shared_gate: matrices whose result is the score of that one; empty if its share is 1. source: brings the
-    experts that are chosen; None if all are in memory.
+    `router.route_step`. groups, kept_groups: of neighbouring experts, and in how many a row chooses.
+    router_bias: of the scores, or None. corrections: are added to shares for the choice, or None. biases: of
+    the experts, or None. bound, slope: see `experts.bounded_gate_block`; 0 if nothing is bounded. shared: an
+    expert that all rows use besides, whatever its width; None if there is none. shared_gate: matrices whose
+    result is the score of that one; empty if its share is 1. source: brings the experts that are chosen; None
+    if all are in memory.
     """
 
     router: Sequence[Matrix]
@@ -71,6 +72,8 @@ class Mixture:
     sigmoid: bool = False
     normalized: bool = True
     factor: float = 1.0
+    groups: int = 1
+    kept_groups: int = 1
     router_bias: Floats | None = None
     corrections: Floats | None = None
     biases: ExpertBiases | None = None
@@ -162,7 +165,7 @@ class MixtureRoom:
             router.route_step,
             *(*both, address(self.scores), self.scores.strides[0], self._experts, self._k),
             *(2 * mixture.sigmoid + mixture.normalized, address(mixture.router_bias)),
-            *(address(mixture.corrections), float(mixture.factor)),
+            *(address(mixture.corrections), float(mixture.factor), mixture.groups, mixture.kept_groups),
         )
         program.add(router.group_step, *both, self._experts, self._k)
         gathered = *self.records.addresses, *self._into_gate.addresses

@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.compiled.instructions import floats_at, ints_at
 from engine.compiled.steps import ROWS, F, as_float, exp, sigmoid
+from engine.formats.jit import helper
 
 # The arguments of a routing, int64 each; its address is an argument of every step of a mixture.
 # CHOSEN, SHARES: addresses of each row's experts, int64 [rows, k], the likeliest first, and of their shares,
@@ -24,14 +25,40 @@ ROUTING = 9
 SOFTMAX, SOFTMAX_OF_CHOSEN, SIGMOID, SIGMOID_OF_CHOSEN = range(4)
 
 
+@helper
+def leave_best_groups(scores, corrections, corrected, groups, size, kept):  # type: ignore[no-untyped-def]
+    """Overwrite the scores of all groups of `size` experts but the `kept` best ones by -inf. A group is as
+    good as the sum of its two largest scores with their corrections; of equal ones, the first is the better.
+    Scores that are NaN stay."""
+    for _ in range(groups - kept):
+        worst, least = -1, F(np.inf)
+        for group in range(groups):
+            first, second = F(-np.inf), F(-np.inf)
+            for expert in range(group * size, (group + 1) * size):
+                score = scores[expert]
+                if corrected:
+                    score += corrections[expert]
+                if score > first:
+                    first, second = score, first
+                elif score > second:
+                    second = score
+            if first > F(-np.inf) and first + second <= least:
+                worst, least = group, first + second
+        if worst >= 0:
+            for expert in range(worst * size, (worst + 1) * size):
+                if scores[expert] == scores[expert]:
+                    scores[expert] = F(-np.inf)
+
+
 def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Choose the k experts with the largest scores for each row, of equal ones that with the lowest number,
     and their shares.
 
     Arguments: state; routing; scores, float32, which are overwritten; bytes from one row to the next;
     experts; k; how scores become shares; address of biases of the scores, float32 [experts], or 0; the same
-    of what is added to sigmoids for the choice only; factor of shares (bits). If a score is NaN, so are the
-    shares, of experts of which some may be the same.
+    of what is added to sigmoids for the choice only; factor of shares (bits); groups of neighbouring experts,
+    and the number of groups in which experts are chosen. If a score is NaN, so are the shares, of experts of
+    which some may be the same.
     """
     a = ints_at(arguments)
     rows, routing, experts, k, kind = ints_at(a[0])[ROWS], ints_at(a[1]), a[4], a[5], a[6]
@@ -45,6 +72,7 @@ def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         if kind >= SIGMOID:
             for expert in range(experts):
                 scores[expert] = sigmoid(scores[expert])
+        leave_best_groups(scores, corrections, a[8], a[10], experts // a[10], a[11])
         for i in range(k):
             chosen[i], shares[i] = i, F(-np.inf)
         total = F(0.0)

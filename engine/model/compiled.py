@@ -379,6 +379,8 @@ def _mixture(
         sigmoid=shape.sigmoid,
         normalized=shape.normalized,
         factor=shape.factor,
+        groups=shape.groups,
+        kept_groups=shape.kept_groups,
         router_bias=vectors.get(f"{path}.{ROUTER.removesuffix('weight')}bias"),
         corrections=vectors.get(f"{path}.{CORRECTIONS}"),
         biases=biases,

@@ -29,8 +29,6 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     if not declared(description):
         return False
     mixture = description.mixture
-    if mixture and mixture.groups > 1:
-        return False
     experts = (mixture.inner, mixture.shared) if mixture else ()
     widths = {width for _, width in description.kept}
     attended = (description.heads * width for width in widths)

@@ -121,6 +121,7 @@ MIXTURES = {
             num_experts_per_tok=8,
             n_shared_experts=1,
             n_group=1,
+            topk_group=1,
             routed_scaling_factor=1.0,
             norm_topk_prob=True,
             first_k_dense_replace=1,
@@ -137,7 +138,7 @@ MIXTURES = {
         partial=True,
         large_states=True,
         # The layers for drafts are left out (`engine.checkpoints.names`).
-        others=(*ROUTING, "topk_group", "num_nextn_predict_layers", "num_mtp_layers"),
+        others=(*ROUTING, "num_nextn_predict_layers", "num_mtp_layers"),
     ),
     "granitemoehybrid": Family(
         defaults(

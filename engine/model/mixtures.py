@@ -15,11 +15,11 @@ class MixtureShape:
     without the shared one; `chosen`, how many of them a token uses; `inner`, the width within an expert;
     `sigmoid`, whether the shares of experts are the sigmoids of their scores, and not their softmax;
     `normalized`, whether the shares of the chosen ones are divided by their sum; `factor` of shares; `groups`
-    of experts: those of the best groups are chosen; `corrected`, whether numbers are added to scores for the
-    choice only; `biased`, whether router and experts have biases; `bound` of gate and up projections and
-    `slope` within the activation, as in gpt-oss, or 0; `shared`, the width within the expert that every token
-    uses besides, or 0 if there is none; `shared_gated`, whether its share is the sigmoid of a score of its
-    own, and not 1.
+    of neighbouring experts, and `kept_groups`, in how many of them a token chooses; `corrected`, whether
+    numbers are added to scores for the choice only; `biased`, whether router and experts have biases; `bound`
+    of gate and up projections and `slope` within the activation, as in gpt-oss, or 0; `shared`, the width
+    within the expert that every token uses besides, or 0 if there is none; `shared_gated`, whether its share
+    is the sigmoid of a score of its own, and not 1.
     """
 
     layers: tuple[bool, ...]
@@ -30,6 +30,7 @@ class MixtureShape:
     normalized: bool = True
     factor: float = 1.0
     groups: int = 1
+    kept_groups: int = 1
     corrected: bool = False
     biased: bool = False
     bound: float = 0.0
@@ -56,15 +57,18 @@ def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureS
     elif "n_shared_experts" in has:
         shared = inner * given.whole("n_shared_experts", COUNT_LIMIT)
     corrected = "routed_scaling_factor" in has
+    chosen = given.whole("num_experts_per_tok", experts)
+    groups, kept = _groups(given, experts, chosen) if "n_group" in has else (1, 1)
     return MixtureShape(
         mixed,
         experts,
-        given.whole("num_experts_per_tok", experts),
+        chosen,
         inner,
         sigmoid=corrected,
         normalized="norm_topk_prob" not in has or given.flag("norm_topk_prob"),
         factor=given.real("routed_scaling_factor") if corrected else 1.0,
-        groups=given.whole("n_group", experts) if "n_group" in has else 1,
+        groups=groups,
+        kept_groups=kept,
         corrected=corrected,
         biased=family.biased_experts,
         bound=given.real("swiglu_limit") if "swiglu_limit" in has else 0.0,
@@ -72,6 +76,15 @@ def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureS
         shared=shared,
         shared_gated="shared_expert_intermediate_size" in has,
     )
+
+
+def _groups(given: Configuration, experts: int, chosen: int) -> tuple[int, int]:
+    """Return the number of groups of experts, and in how many of them a token chooses its experts."""
+    groups = given.whole("n_group", experts)
+    kept = given.whole("topk_group", groups)
+    if experts % groups or experts < 2 * groups or kept * (experts // groups) < chosen:
+        raise given.bad(f"{chosen} of {experts} experts, in {kept} of {groups} groups")
+    return groups, kept
 
 
 def _experts_key(given: Configuration, family: Family) -> str:

@@ -249,6 +249,14 @@ def test_every_second_layer_of_a_qwen3_next_may_have_a_plain_mlp():
     assert_close(all_logits(saved(module), TEXT), expected)
 
 
+@pytest.mark.parametrize(("groups", "kept"), [(2, 1), (4, 2)])
+def test_experts_may_be_chosen_in_the_best_groups(groups, kept):
+    module = tiny("glm4_moe", n_group=groups, topk_group=kept)
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0]
+    assert_close(all_logits(saved(module), TEXT), expected)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "gemma3_text", "qwen3_moe"])
 def test_weights_of_16_bits(kind, dtype):

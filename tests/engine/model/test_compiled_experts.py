@@ -162,6 +162,38 @@ def test_sigmoids_choose_with_corrections_and_share_without_them(normalized):
     assert np.allclose(shares, parts, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("groups", "kept"), [(2, 1), (3, 2), (6, 4)])
+def test_experts_are_chosen_in_the_groups_whose_two_best_are_the_best_together(groups, kept):
+    experts, k, rows = 12, 3, 40
+    random = np.random.default_rng(4)
+    scores, corrections = random.normal(size=(rows, experts)).astype(np.float32), np.zeros(experts)
+    corrections[:5] = random.normal(size=5)
+    corrections = corrections.astype(np.float32)
+    best = 1 / (1 + np.exp(-scores)) + corrections
+    apart = np.sort(best.reshape(rows, groups, -1))[..., -2:].sum(-1)
+    worst = np.argsort(-apart, axis=1)[:, kept:]
+    for row in range(rows):
+        best.reshape(rows, groups, -1)[row, worst[row]] = -np.inf
+    chosen, shares, *_ = routed(
+        scores, k, True, 2, sigmoid=True, corrections=corrections, groups=(groups, kept)
+    )
+    assert np.array_equal(chosen, np.argsort(-best, axis=1)[:, :k])
+    assert np.allclose(shares.sum(1), 1, rtol=1e-5)
+
+
+def test_of_equally_good_groups_the_first_ones_are_kept():
+    scores = np.zeros((1, 8), np.float32)
+    chosen, *_ = routed(scores, 3, True, 1, sigmoid=True, groups=(4, 2))
+    assert chosen.tolist() == [[0, 1, 2]]
+
+
+def test_a_score_that_is_no_number_tells_in_a_group_that_is_left_out_too():
+    scores = np.array([[3, 3, 3, 3, -3, np.nan]], np.float32)
+    chosen, shares, *_ = routed(scores, 2, True, 1, sigmoid=True, groups=(3, 1))
+    assert np.isnan(shares).all()
+    assert ((chosen >= 0) & (chosen < 6)).all()
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("normalized", [True, False])
 def test_scores_that_are_no_numbers_choose_experts_that_exist(value, normalized):
@@ -174,7 +206,17 @@ def test_scores_that_are_no_numbers_choose_experts_that_exist(value, normalized)
     assert np.isnan(shares[4]).any() == (value != -float("inf"))
 
 
-def routed(scores, k, normalized, threads, sigmoid=False, bias=None, corrections=None, factor=1.0):
+def routed(
+    scores,
+    k,
+    normalized,
+    threads,
+    sigmoid=False,
+    bias=None,
+    corrections=None,
+    factor=1.0,
+    groups=(1, 1),
+):
     """Run the steps of a router; return the arrays of its routing."""
     rows, experts = scores.shape
     shapes = [(rows, k)] * 3 + [(rows * k,)] * 2 + [(experts,), (experts + 1,)]
@@ -188,7 +230,7 @@ def routed(scores, k, normalized, threads, sigmoid=False, bias=None, corrections
     table.add(
         router.route_step,
         *(*both, address(scores), scores.strides[0], experts, k),
-        *(2 * sigmoid + normalized, address(bias), address(corrections), float(factor)),
+        *(2 * sigmoid + normalized, address(bias), address(corrections), float(factor), *groups),
     )
     table.add(router.group_step, *both, experts, k)
     pool = shared_pool() if threads == 2 else ComputePool(threads)

@@ -347,7 +347,6 @@ def test_what_steps_do_not_cover():
         ("gemma4_text", {"vocab_size_per_layer_input": SHORT["vocab_size"] - 1}),
         ("gemma4_text", {"hidden_size_per_layer_input": 80}),
         ("olmoe", {"clip_qkv": 8.0}),
-        ("glm4_moe", {"n_group": 2}),
         ("llama", {"hidden_act": "relu"}),
         ("llama", {"hidden_size": 4160}),
         ("llama", {"head_dim": 16}),
@@ -452,6 +451,9 @@ def test_an_invalid_configuration_is_refused_with_its_reason(config, reason):
             "1000000000.0",
         ),
         ("gemma3_text", {"rope_local_base_freq": 0.5}, "rope_theta is 0.5"),
+        ("glm4_moe", {"n_group": 3}, "8 of 128 experts, in 1 of 3 groups"),
+        ("glm4_moe", {"n_group": 128, "topk_group": 8}, "8 of 128 experts, in 8 of 128 groups"),
+        ("glm4_moe", {"n_group": 32}, "8 of 128 experts, in 1 of 32 groups"),
     ],
 )
 def test_numbers_that_only_some_architectures_have_are_bounded(architecture, config, reason):
