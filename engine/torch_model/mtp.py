@@ -2,13 +2,13 @@
 next state from its last state and the token chosen there, as EAGLE-1 does, so the same drafter grows trees
 with it.
 
-transformers leaves these tensors out. What they compute is known from vLLM's code (qwen3_5_mtp.py and
-glm4_moe_mtp.py, read in November 2026), and for Qwen 3.5 from llama.cpp's, which does the same: the state is
-the target's after its final norm; states and embeddings are normalized separately, and the matrix that joins
-them reads the embedding first; behind one decoder layer with full attention there is a norm, whose output is
-the guessed state: the input of the target's output head, and of the next step. (vLLM hands GLM's next step
-the state before that norm; SGLang hands it the state behind it, as here.) A row has the position of its
-state. None was run with real weights here.
+transformers leaves these tensors out. What they compute is known from vLLM's code (qwen3_5_mtp.py,
+qwen3_next_mtp.py and glm4_moe_mtp.py, read in November 2026), and for Qwen 3.5 from llama.cpp's, which does
+the same: the state is the target's after its final norm; states and embeddings are normalized separately, and
+the matrix that joins them reads the embedding first; behind one decoder layer with full attention there is a
+norm, whose output is the guessed state: the input of the target's output head, and of the next step. (vLLM
+hands GLM's next step the state before that norm; SGLang hands it the state behind it, as here.) A row has the
+position of its state. None was run with real weights here.
 
 Beside a compiled target, `engine.heads.compiled_mtp` computes the same.
 """
