@@ -189,8 +189,8 @@ class Conversation(QObject):
         return False
 
     def remove_waiting(self, place: int) -> None:
-        """Remove a question from the queue. place: its index in `waiting`."""
-        self._queue.remove_waiting(place)
+        """Take a question out of the queue; `returned` follows. place: its index in `waiting`."""
+        self._queue.take_back(place)
 
     def titles_of_waiting(self) -> list[str]:
         """Return, for each queued question, the title of its chat; "" for the chat shown."""

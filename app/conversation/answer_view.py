@@ -74,7 +74,7 @@ class AnswerView(QWidget):
         self.speed.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.speed.elides = Qt.TextElideMode.ElideMiddle  # so that “see why” stays
         self.speed.clicked.connect(self.why_asked)
-        self.action_row = MessageActions(self._answer, self)
+        self.action_row = MessageActions(self.answer, self, edit=self.tr("Edit this answer"))
         self.action_row.asked.connect(self.asked)
         self.action_row.version_asked.connect(self.version_asked)
         for hidden in (self.ending, self.speed, self.action_row):
@@ -162,6 +162,11 @@ class AnswerView(QWidget):
         """Show that this is version `current`, counted from 1, of `count`."""
         self.action_row.set_versions(current, count)
 
+    def answer(self) -> str:
+        """Return the text without the thought."""
+        thought = self._found()
+        return self.text[thought.answer :] if thought else self.text
+
     def bodies(self) -> Iterator[tuple[int, TextBody]]:
         """Yield each visible text widget with the index in `text` where its source begins."""
         thought = self._found()
@@ -245,8 +250,3 @@ class AnswerView(QWidget):
 
     def _marked(self, query: str) -> list[tuple[TextBody, int | None]]:
         return [(body, body.mark(query)) for _, body in self.bodies()]
-
-    def _answer(self) -> str:
-        """Return the text without the thought."""
-        thought = self._found()
-        return self.text[thought.answer :] if thought else self.text

@@ -32,6 +32,7 @@ SCREEN_SHARE = 0.15  # of the height of a small screen, at most
 # Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
 # characters blocks QPlainTextEdit for 40 s.
 MAX_TYPED = 20_000
+PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 LONGEST_NAME = 60  # characters behind a “/” that may be the beginning of a prompt's name
 
 
@@ -78,7 +79,6 @@ class Composer(QFrame):
         self.offer.chosen.connect(self._insert)
         self.editor = _Editor(self.offer, self)
         self.editor.setAccessibleName(self.tr("Message"))
-        self.send_with("enter")
         self.editor.submitted.connect(self._submit)
         self.editor.focus_changed.connect(self._show_focus)
         self.editor.textChanged.connect(self._change)
@@ -118,7 +118,7 @@ class Composer(QFrame):
         layout.addWidget(self.offer)
         layout.addLayout(lower)
         self.setFocusProxy(self.editor)
-        self._refresh()
+        self.send_with("enter")
 
     def allow(self, *, send: bool, stop: bool) -> None:
         """Set whether the button can send or stop now. The text in the field stays."""
@@ -128,8 +128,8 @@ class Composer(QFrame):
     def send_with(self, key: str) -> None:
         """Set which key sends.
 
-        "enter": Enter sends, Shift+Enter starts a new line. "ctrl_enter": Ctrl+Enter sends, Enter starts a
-        new line.
+        "enter": Enter sends, Shift+Enter starts a new line. "ctrl_enter": Enter starts a new line. Ctrl+Enter
+        sends in either case.
         """
         self.editor.sends_with_ctrl = key == "ctrl_enter"
         text = (
@@ -138,6 +138,7 @@ class Composer(QFrame):
             else self.tr("Message — Enter to send, Shift+Enter for a new line")
         )
         self.editor.setPlaceholderText(text)
+        self._refresh()
 
     def accept(self) -> None:
         """Empty the field after its text was sent."""
@@ -268,9 +269,12 @@ class Composer(QFrame):
         text = self.tr("Stop") if self.can_stop else self.tr("Send")
         self.button.setText(text)
         self.button.setAccessibleName(text)
-        self.button.setToolTip(self.tr("Esc") if self.can_stop else self.tr("Enter"))
-        is_empty = self.editor.document().isEmpty() and not self.pasted.texts and not self.attached
-        can_send = self._can_send and not is_empty and not self._reading
+        sends = self.tr("Ctrl+Enter") if self.editor.sends_with_ctrl else self.tr("Enter")
+        self.button.setToolTip(self.tr("Esc") if self.can_stop else sends)
+        self.editor.has_message = not (
+            self.editor.document().isEmpty() and not self.pasted.texts and not self.attached
+        )
+        can_send = self._can_send and self.editor.has_message and not self._reading
         self.button.setEnabled(self.can_stop or can_send)
 
     def _keep_width(self) -> None:
@@ -306,6 +310,10 @@ class _Editor(ComposedText):
         focus_changed: bool, whether the field now has the focus
         pasted: str, a pasted text that is too long for the field
         brought: QMimeData with files or a picture that were dropped or pasted
+
+    Attributes:
+        sends_with_ctrl: whether Enter starts a new line.
+        has_message: whether there is something to send, typed here or brought along.
     """
 
     submitted = Signal()
@@ -318,6 +326,7 @@ class _Editor(ComposedText):
         super().__init__(parent=parent)
         self._offer = offer
         self.sends_with_ctrl = False
+        self.has_message = False
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -325,17 +334,18 @@ class _Editor(ComposedText):
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """Prevent keys from triggering a shortcut of the window: Ctrl+Enter if it is the key that sends, Esc
-        while prompts are offered. Tab is a key of theirs, too."""
+        """Prevent keys from triggering a shortcut of the window: Ctrl+Enter while there is a message to send,
+        Esc while prompts are offered. Tab is a key of theirs, too."""
         if isinstance(event, QKeyEvent) and not self._offer.isHidden():
             if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
                 event.accept()
                 return True
             if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
                 return self._offer.takes(event.key()) or super().event(event)
-        if event.type() == QEvent.Type.ShortcutOverride and self.sends_with_ctrl:
+        if event.type() == QEvent.Type.ShortcutOverride and self.has_message:
             assert isinstance(event, QKeyEvent)
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            is_held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and is_held:
                 event.accept()
                 return True
         return super().event(event)
@@ -352,6 +362,8 @@ class _Editor(ComposedText):
         )
         if is_enter and sends and not self.is_composing:
             self.submitted.emit()
+        elif event.key() in PAGE_KEYS and not held and self.verticalScrollBar().maximum() == 0:
+            event.ignore()  # nothing to page through here: the window pages through the chat
         else:
             super().keyPressEvent(event)
 

@@ -39,6 +39,10 @@ def why_unreadable(fault: Fault, name: str) -> str:
     """Return a sentence that says why the file `name` cannot be read, and what to do."""
     return {
         "folder": _tr("{} is a folder; drop the files in it."),
+        "model": _tr(
+            "{} is a model. To load it, click the model's name at the top of the chat (Ctrl+M), then "
+            "“Open file…”."
+        ),
         "no_file": _tr("{} is not a file that can be read."),
         "denied": _tr("{} cannot be opened; check its permissions."),
         "too_large": _tr("{} is larger than {}; take a part of it."),

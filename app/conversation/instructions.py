@@ -175,6 +175,5 @@ class InstructionsPopup(QFrame):
         self.closed.emit()
 
     def _choose(self, item: QListWidgetItem) -> None:
-        self._before = self.prompt.toPlainText()  # the preset has its own system prompt
-        self.hide()
+        self.hide()  # keeps what was written, which can be brought back in place of the preset's prompt
         self.preset_chosen.emit(self.presets.row(item))

@@ -155,14 +155,22 @@ class MessageRow(QWidget):
         self._is_hovered = is_hovered
         self.view.action_row.reveal(is_hovered or self._has_focus)
 
-    def edit(self) -> None:
-        """Replace the view with an editor."""
-        self.editor = MessageEditor(self.view.text, self._is_question, self)
+    @property
+    def unsaved(self) -> str | None:
+        """The changed text that is in the editor; None if nothing was changed."""
+        written = self.editor.editor.toPlainText() if self.editor else self.view.text
+        return None if written == self.view.text else written
+
+    def edit(self, unsaved: str | None = None) -> None:
+        """Replace the view with an editor, which takes the focus. unsaved: a text to go on with, without the
+        focus."""
+        self.editor = MessageEditor(self.view.text if unsaved is None else unsaved, self._is_question, self)
         self._column.addWidget(self.editor)
         self.view.hide()
         self.editor.left.connect(self._leave)
         self.editor.saved.connect(self._save)
-        self.editor.setFocus()
+        if unsaved is None:
+            self.editor.setFocus()
 
     def _ask(self, action: Action) -> None:
         if action is Action.EDIT:

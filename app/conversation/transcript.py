@@ -14,6 +14,7 @@ from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
 from app.store import Passage, ShownMessage, StoredMessage
 from app.widgets import theme
+from app.widgets.announcement import announce
 from app.widgets.notice import Notice
 
 COLUMN_WIDTH = 760
@@ -81,6 +82,7 @@ class Transcript(QScrollArea):
         self._may_change = False
         self._memory: int | None = None
         self._running: Set[str] = frozenset()  # ids of the calls that run
+        self._unsaved: dict[int, str] = {}  # by message: what was being edited when its row was removed
         self._turned = 0  # angle of the wheel with Ctrl that has not changed the size of text yet
         self.setAccessibleName(self.tr("Chat"))
         self.setWidgetResizable(True)
@@ -197,9 +199,13 @@ class Transcript(QScrollArea):
         if self._may_change and (row := self._last(QuestionView)):
             row.edit()
 
-    def copy_last_answer(self) -> None:
-        if row := self._last(AnswerView):
-            QGuiApplication.clipboard().setText(row.view.text)
+    def copy_last_answer(self) -> bool:
+        """Copy the last answer as its button does, without the thought; return False if there is none."""
+        row = self._last(AnswerView)
+        if row is None or not isinstance(row.view, AnswerView) or not row.view.text:
+            return False
+        QGuiApplication.clipboard().setText(row.view.answer())
+        return True
 
     def step_version(self, step: int) -> None:
         """Ask for the previous (-1) or next (1) version of the last message that has several."""
@@ -256,6 +262,8 @@ class Transcript(QScrollArea):
         row.link_clicked.connect(self.link_clicked)
         row.found.connect(lambda top: self.stay_at(row, top))
         self._add(row)
+        if message.id in self._unsaved:
+            row.edit(self._unsaved.pop(message.id))
         return row
 
     def _ask(self, action: Action, message: int) -> None:
@@ -270,6 +278,8 @@ class Transcript(QScrollArea):
 
     def _cut(self, place: int) -> None:
         for row in self.rows[place:]:
+            if row.unsaved is not None:
+                self._unsaved[row.id] = row.unsaved
             self._remove(row)
             if self._sought and self._sought[0] is row:
                 self._sought = None
@@ -292,6 +302,7 @@ class Transcript(QScrollArea):
         self.clear_notice()
         self.notice = notice
         self._add(notice)
+        announce(notice, f"{notice.accessibleName()} {notice.accessibleDescription()}".strip())
 
     def clear_notice(self) -> None:
         if self.notice is not None:

@@ -16,7 +16,7 @@ class WaitingList(QWidget):
     """A widget with one row for each queued question; hidden while the queue is empty.
 
     Signals:
-        removed: int, index of a question that the user removed
+        removed: int, index of a question that the user takes back
     """
 
     removed = Signal(int)
@@ -54,8 +54,8 @@ class WaitingList(QWidget):
             else self.tr("Next: {}").format(excerpt(text))
         )
         remove = QToolButton(row)
-        remove.setIcon(icon("close"))
-        remove.setAccessibleName(self.tr("Remove from the queue"))
+        remove.setIcon(icon("edit"))
+        remove.setAccessibleName(self.tr("Take back into the input field"))
         remove.setToolTip(plain(remove.accessibleName()))
         remove.clicked.connect(lambda: self.removed.emit(place))
         layout.addWidget(question, 1)

@@ -70,7 +70,7 @@ class Picker(QFrame):
     """Popup that closes when the user chooses an entry or clicks elsewhere.
 
     Attributes:
-        filter: text field; only the entries that contain its text are shown.
+        filter: text field; only the entries that contain all of its words are shown.
         models: the list of entries and headings; only entries have data, a RecentPair.
         memory: label with the memory in use.
         unload, reload, open, engines, download: buttons.
@@ -346,8 +346,10 @@ class Picker(QFrame):
 
     def _filter(self, text: str) -> None:
         items = [self.models.item(row) for row in range(self.models.count())]
+        words = text.casefold().split()
         for item in items:
-            item.setHidden(bool(item.data(PAIR)) and text.casefold() not in item.text().casefold())
+            shown = item.text().casefold()
+            item.setHidden(bool(item.data(PAIR)) and not all(word in shown for word in words))
         matches = [item for item in items if item.data(PAIR) and not item.isHidden()]
         self.models.setCurrentItem(matches[0] if matches else items[0])
 

@@ -43,8 +43,10 @@ class MessageActions(QWidget):
     asked = Signal(Action)
     version_asked = Signal(int)
 
-    def __init__(self, read: Callable[[], str], parent: QWidget | None = None) -> None:
+    def __init__(self, read: Callable[[], str], parent: QWidget | None = None, *, edit: str = "") -> None:
+        """read: returns the text to copy. edit: what editing the message does; "": it is sent again."""
         super().__init__(parent)
+        self._edit = edit or self.tr("Edit and send again")
         self.copy = CopyButton(self.tr("Copy message"), read, self, is_icon=True)
         self.buttons: dict[Action, QuietButton] = {}
         self.versions: VersionSwitch | None = None
@@ -90,7 +92,7 @@ class MessageActions(QWidget):
 
     def _button(self, action: Action) -> QuietButton:
         icon_name, name = {
-            Action.EDIT: ("edit", self.tr("Edit and send again")),
+            Action.EDIT: ("edit", self._edit),
             Action.REGENERATE: ("regenerate", self.tr("Answer again, with another seed")),
             Action.AGAIN: ("same_seed", self.tr("Answer again with the same seed")),
             Action.CONTINUE: ("continue", self.tr("Continue this answer")),

@@ -115,7 +115,10 @@ def _ends() -> list[Option]:
     stop = _tr("The answer ends before the first of these texts. One per line; \\n stands for a line break.")
     loops = _tr("Stop an answer that says the same over and over. It can be continued.")
     thought = _tr("Maximum number of tokens that the model may think before it answers.")
-    log_probs = _tr("Store the probability of each token, and of this many alternatives.")
+    log_probs = _tr(
+        "Ask for the probability of each token, and of this many alternatives. “Colour the answer”, beside "
+        "the chat, shows them."
+    )
     return [
         _whole("max_new_tokens", _tr("Maximum answer length"), longest, until, step=64, unit=tokens),
         _thinks(),

@@ -22,6 +22,7 @@ from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
 from app.settings.prompts_page import PromptsPage
+from app.settings.reset_button import ResetButton
 from app.settings.server_options import server_sections
 from app.settings.server_page import ServerPage
 from app.settings.tools_page import ToolsPage
@@ -260,9 +261,7 @@ def _setups() -> Sequence[EngineSetup]:
 
 def _with_reset(form: Form[Any], text: str, between: QWidget | None = None) -> QWidget:
     """Return a page with the form above a button that resets all options. between: a widget above that."""
-    button = QPushButton(text)
-    button.setAutoDefault(False)
-    button.clicked.connect(form.reset_all)
+    button = ResetButton(form, text)
     page = QWidget()
     layout = QVBoxLayout(page)
     layout.setContentsMargins(0, 0, 0, 0)

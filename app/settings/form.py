@@ -235,7 +235,12 @@ class Form(QWidget, Generic[Record]):
 
     def reset_all(self) -> None:
         """Restore the default record."""
-        self.show_record(self._default, self._default)
+        self.put(self._default)
+
+    def put(self, value: Record) -> None:
+        """Show a record, and apply it as if the user had written it."""
+        self._pause.stop()
+        self.show_record(value, self._default)
         self.changed.emit(self.value)
 
     def flush(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -26,19 +27,22 @@ FILE = "prompts.json"
 
 
 class PromptsPage(QWidget):
-    """The page.
+    """The page. What was written is saved when another prompt is chosen or the page is left, too.
 
     Attributes:
         names: the list of the prompts' names.
         name, text: the fields of the chosen prompt, or of a new one.
         save, new, delete, import_, export: the buttons.
         note: says what the last action did.
+        undo: brings back the prompts that the last action deleted or replaced; hidden if there are none.
     """
 
     def __init__(self, prompts: Prompts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._prompts = prompts
         self._kept: list[SavedPrompt] = []
+        self._row = -1  # of the prompt in the fields; -1: a new one
+        self._before: list[SavedPrompt] = []  # the library that `undo` restores
         self.names = QListWidget(self)
         self.names.setObjectName("choices")
         self.names.setAccessibleName(self.tr("Prompts"))
@@ -57,6 +61,8 @@ class PromptsPage(QWidget):
         self.import_ = self._button(self.tr("Import…"), self._ask_import)
         self.export = self._button(self.tr("Export all…"), self._ask_export)
         self.note = label(role="muted", parent=self)
+        self.undo = self._button(self.tr("Undo"), self._restore)
+        self.undo.hide()
         for field in (self.name.textChanged, self.text.textChanged):
             field.connect(self._allow)
         self._build()
@@ -84,7 +90,10 @@ class PromptsPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(label(about, "muted", self))
         layout.addLayout(columns, 1)
-        layout.addWidget(self.note)
+        said = QHBoxLayout()
+        said.addWidget(self.note, 1)
+        said.addWidget(self.undo)
+        layout.addLayout(said)
         layout.addLayout(lower)
 
     def _button(self, text: str, pressed: Callable[[], object]) -> QPushButton:
@@ -103,11 +112,12 @@ class PromptsPage(QWidget):
         with QSignalBlocker(self.names):
             self.names.clear()
             self.names.addItems(known)
-        self.names.setCurrentRow(known.index(chosen) if chosen in known else -1)
-        self._choose(self.names.currentRow())
+            self.names.setCurrentRow(known.index(chosen) if chosen in known else -1)
+        self._show(self.names.currentRow())
 
     def import_from(self, path: Path) -> None:
         """Import a library. Prompts of the same names are replaced."""
+        self._keep()
         self._do(lambda: self._imported(path))
 
     def export_to(self, path: Path) -> None:
@@ -124,7 +134,27 @@ class PromptsPage(QWidget):
         self._say(self.tr("Prompts imported: {}").format(formatting.number(len(found))))
         return found[0].name if found else ""
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._keep()
+        super().hideEvent(event)
+
     def _choose(self, row: int) -> None:
+        name = self._kept[row].name if row >= 0 else ""
+        if self._keep():
+            self.refresh(name)
+        else:
+            self._show(row)
+
+    def _keep(self) -> bool:
+        """Save what the user has written; return whether there was anything to save."""
+        is_changed = self.name.isModified() or self.text.document().isModified()
+        if is_changed and self.save.isEnabled():
+            self._save()
+            return True
+        return False
+
+    def _show(self, row: int) -> None:
+        self._row = row
         chosen = self._kept[row] if row >= 0 else None
         self.name.setText(chosen.name if chosen else "")
         self.text.setPlainText(chosen.text if chosen else "")
@@ -143,8 +173,7 @@ class PromptsPage(QWidget):
     def _save(self) -> None:
         """Save the fields; a prompt that gets another name loses its old one."""
         prompt = SavedPrompt(" ".join(self.name.text().split())[:200], self.text.toPlainText())
-        row = self.names.currentRow()
-        before = self._kept[row].name if row >= 0 else prompt.name
+        before = self._kept[self._row].name if self._row >= 0 else prompt.name
 
         def save() -> str:
             self._prompts.save([prompt])
@@ -167,12 +196,31 @@ class PromptsPage(QWidget):
 
     def _do(self, work: Callable[[], str]) -> None:
         """Change the library; `work` returns the name of the prompt to select."""
+        before = self._kept
         try:
             chosen = work()
         except StoreError as error:
             self._say_error(error)
         else:
             self.refresh(chosen)
+            self._before = before
+            self.undo.setVisible(any(prompt not in self._kept for prompt in before))
+
+    def _restore(self) -> None:
+        """Bring back the library as it was before the last action."""
+        before = self._before
+        names = {prompt.name for prompt in before}
+
+        def restore() -> str:
+            for prompt in self._kept:
+                if prompt.name not in names:
+                    self._prompts.delete(prompt.name)
+            self._prompts.save(before)
+            self._say(self.tr("The prompts are as they were before."))
+            return ""
+
+        self._do(restore)
+        self.undo.hide()
 
     def _say_error(self, error: StoreError) -> None:
         self._say(in_one(error), "danger")

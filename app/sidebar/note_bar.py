@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.widgets.announcement import announce
 from app.widgets.plain_text import PlainLabel
 
 SHOWN_MS = 10_000
@@ -53,6 +54,7 @@ class NoteBar(QFrame):
         self._action, self._is_undo = do, False
         self.show()
         self._timer.start()
+        announce(self, f"{text} {action}".strip())
 
     def offer_undo(self, text: str, undo: Callable[[], object]) -> None:
         self.say(text, self.tr("Undo"), undo)

@@ -2,8 +2,6 @@
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QColor,
     QHideEvent,
     QKeyEvent,
@@ -17,6 +15,7 @@ from app.sidebar.result_row import ResultRow
 from app.sidebar.search import Results, Searching, SearchResults
 from app.store import ChatLine, Hit, Store
 from app.widgets import theme
+from app.widgets.announcement import announce
 from app.widgets.composed_text import drop_composed
 from app.widgets.plain_text import PlainLabel
 from app.widgets.search_field import SearchField
@@ -167,9 +166,8 @@ class SearchPalette(QWidget):
                 self.hit_chosen.emit(chat, message, self.field.query())
 
     def _announce(self, index: QModelIndex) -> None:
-        if index.isValid() and self.isVisible() and QAccessible.isActive():
-            text = str(index.data(Qt.ItemDataRole.AccessibleTextRole))
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, text))
+        if index.isValid() and self.isVisible():
+            announce(self.field, str(index.data(Qt.ItemDataRole.AccessibleTextRole)))
 
     # -- keyboard, mouse and geometry ------------------------------------------------------------------------
 

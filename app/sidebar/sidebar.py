@@ -164,11 +164,16 @@ class Sidebar(QFrame):
         self._chats.folded = set(keys)
         self.refresh()
 
+    def import_file(self, path: Path) -> None:
+        """Import the chats in a file."""
+        self._transfer.import_file(path)
+
     def close_down(self) -> None:
         """Stop a running import before the window closes. The chats imported so far are kept."""
-        if self._transfer.importing is not None:
-            self._transfer.importing.stop()
-            self._transfer.importing.wait()
+        importing = self._transfer.importing
+        if importing is not None:
+            self._transfer.stop_import()
+            importing.wait()
 
     # -- within ----------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')  # characters that Windows forbids in file names
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 _MAX_NBYTES = 120
+CHATS = ".specexec-chat"  # the ending of exported chats
 
 
 def _tr(text: str) -> str:
@@ -52,6 +53,7 @@ class ChatTransfer(QObject):
         """path: the store's file. parent: parent of the dialogs."""
         super().__init__(parent)
         self.importing: Importing | None = None
+        self._later: list[Path] = []  # files to import after this one
         self._store, self._path, self._widget = store, path, parent
         self._work = Work(self)
 
@@ -98,6 +100,13 @@ class ChatTransfer(QObject):
         """Ask for a file and import it, unless another import is in progress."""
         self._import(ask_what_to_import)
 
+    def import_file(self, path: Path) -> None:
+        """Import a file, after those that are being imported."""
+        if self.importing:
+            self._later.append(path)
+        else:
+            self._import(lambda _: path)
+
     def import_backup(self) -> None:
         """Ask for one of the daily backups and import the chats in it that are missing here."""
         self._import(lambda parent: ask_for_a_backup(parent, backups.folder(self._path)))
@@ -110,6 +119,7 @@ class ChatTransfer(QObject):
             self.import_begun.emit(self.importing)
 
     def stop_import(self) -> None:
+        self._later.clear()
         if self.importing is not None:
             self.importing.stop()
 
@@ -119,6 +129,8 @@ class ChatTransfer(QObject):
     def _end_import(self, outcome: object) -> None:
         self.importing = None
         self.import_ended.emit(outcome)
+        if self._later:
+            self.import_file(self._later.pop(0))
 
 
 # -- file dialogs --------------------------------------------------------------------------------------------

@@ -32,8 +32,10 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("shortcuts", text)
 
 
-def shortcuts() -> list[Shortcut]:
-    """Return all shortcuts in the order of the keyboard page."""
+def shortcuts(send_key: str = "enter") -> list[Shortcut]:
+    """Return all shortcuts in the order of the keyboard page. send_key: as in `Preferences`."""
+    sends_with_ctrl = send_key == "ctrl_enter"
+    send, new_line = (("Ctrl+Return",), ("Return",)) if sends_with_ctrl else (("Return",), ("Shift+Return",))
     window, chat, question, chats = Scope.WINDOW, Scope.CHAT, Scope.QUESTION, Scope.LIST
     return [
         Shortcut("new_chat", ("Ctrl+N",), _tr("Start a new chat"), window),
@@ -64,8 +66,9 @@ def shortcuts() -> list[Shortcut]:
         Shortcut("next_version", ("Alt+Right",), _tr("Next version"), chat),
         Shortcut("race", ("Ctrl+R",), _tr("Race: plain decoding against SpecExec, or two models"), chat),
         Shortcut("write", ("Ctrl+L",), _tr("Go to the input field"), chat),
-        Shortcut("send", ("Return",), _tr("Send the question"), question),
-        Shortcut("new_line", ("Shift+Return",), _tr("Start a new line"), question),
+        Shortcut("send", send, _tr("Send the question"), question),
+        Shortcut("new_line", new_line, _tr("Start a new line"), question),
+        Shortcut("page", ("PgUp", "PgDown"), _tr("Scroll the chat"), question),
         Shortcut("open_window", ("Ctrl+Shift+Return",), _tr("Open the chat in a new window"), chats),
         Shortcut("rename", ("F2",), _tr("Rename the chat or folder"), chats),
         Shortcut("pin", ("Ctrl+Shift+P",), _tr("Pin or unpin the chat"), chats),

@@ -16,6 +16,7 @@ from app.conversation.file_preview import FilePreview
 from app.documents import child, picture
 from app.documents.picture_text import with_text
 from app.documents.records import Document, Unreadable
+from app.sidebar.transfer import CHATS
 from app.store import AttachedFile, Passage, Store, StoreError
 from app.window.panes import Panes
 from app.window.unsent_keeper import UnsentKeeper
@@ -36,7 +37,7 @@ class _Brought:
 
 
 class Attachments(QObject):
-    """Reads files one after the other, and shows what was read of them.
+    """Reads files one after the other, and shows what was read of them. Exported chats are imported.
 
     Signals:
         failed: SpecExecError; a file cannot be kept or shown
@@ -65,7 +66,10 @@ class Attachments(QObject):
 
     def _bring_files(self, paths: list[Path]) -> None:
         for path in paths:
-            self._bring(path.name, partial(child.read_file, path))
+            if path.suffix.lower() == CHATS:
+                self._panes.sidebar.import_file(path)
+            else:
+                self._bring(path.name, partial(child.read_file, path))
 
     def _bring_picture(self, image: QImage) -> None:
         self._bring(self.tr("Pasted picture"), lambda _: picture.document_of(image))

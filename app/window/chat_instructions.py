@@ -23,16 +23,18 @@ class ChatInstructions(QObject):
 
     def __init__(self, panes: Panes, chat: Conversation, presets: Presets) -> None:
         super().__init__(panes)
-        self._line, self._chat, self._presets = panes.instructions, chat, presets
+        self._line, self._chat, self._presets, self._note = panes.instructions, chat, presets, panes.note
         self._offered: Sequence[Preset] = ()
+        self._opened = 0  # how often a chat was opened
         popup = self._line.popup
         self._line.asked.connect(self._offer)
         self._line.removed.connect(self._remove)
-        popup.preset_chosen.connect(lambda place: self._set(self._offered[place].settings))
+        popup.preset_chosen.connect(self._use)
         popup.prompt_changed.connect(self._set_prompt)
         popup.settings_asked.connect(panes.header.settings_asked)
         popup.closed.connect(panes.composer.setFocus)
         chat.settings_changed.connect(self.refresh)
+        chat.opened.connect(self._count)
         self.refresh()
 
     def refresh(self) -> None:
@@ -46,13 +48,38 @@ class ChatInstructions(QObject):
         names = [preset.name for preset in self._offered]
         self._line.popup.offer(names, self._name_of(settings, self._offered), settings.system)
 
+    def _use(self, place: int) -> None:
+        """Use a preset; a system prompt that no preset keeps can be brought back."""
+        before, preset = self._chat.settings, self._offered[place]
+        self._set(preset.settings)
+        if before.system and not self._name_of(before, self._offered):
+            said = self.tr("{} replaces the system prompt").format(preset.name)
+            self._offer_undo(said, before)
+
     def _remove(self) -> None:
         """Go back to the settings for new chats or, if the chat has those, to the program's."""
-        if not self._name_of(self._chat.settings, self._read()):
+        before = self._chat.settings
+        if name := self._name_of(before, self._read()):
+            usual = self._with_models(self._chat.new_settings)
+            self._set(usual if usual != before else NEW_CHATS)
+            self._offer_undo(self.tr("Removed the preset {}").format(name), before)
+        else:
             self._set_prompt("")
-            return
-        usual = self._with_models(self._chat.new_settings)
-        self._set(usual if usual != self._chat.settings else NEW_CHATS)
+            self._offer_undo(self.tr("Removed the system prompt"), before)
+
+    def _offer_undo(self, said: str, before: ChatSettings) -> None:
+        """Say what was done, and offer to bring the settings back, in the chat that has lost them."""
+        chat, opened = self._chat.id, self._opened
+
+        def undo() -> None:
+            if self._opened != opened:
+                self._chat.open(chat)
+            self._set(before)
+
+        self._note.offer_undo(said, undo)
+
+    def _count(self) -> None:
+        self._opened += 1
 
     def _set_prompt(self, system: str) -> None:
         self._set(structs.replace(self._chat.settings, system=system))

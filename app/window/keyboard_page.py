@@ -20,7 +20,8 @@ from app.widgets.window_size import resize_on_screen
 class KeyboardPage(QDialog):
     """A dialog that lists all keyboard shortcuts (`shortcuts.shortcuts`), grouped by scope."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, send_key: str = "enter", parent: QWidget | None = None) -> None:
+        """send_key: as in `Preferences`."""
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         resize_on_screen(self, 520, 620)
@@ -35,7 +36,7 @@ class KeyboardPage(QDialog):
             title = PlainLabel(shortcuts.scope_name(scope), page)
             title.setProperty("role", "section")
             table.addWidget(title, table.rowCount(), 0, 1, 2)
-            for shortcut in shortcuts.shortcuts():
+            for shortcut in shortcuts.shortcuts(send_key):
                 if shortcut.scope is scope:
                     self._add(table, shortcut)
         table.setRowStretch(table.rowCount(), 1)

@@ -19,6 +19,7 @@ from app.panel.tint import Tint
 from app.preferences import pair_of
 from app.sidebar.outline import chat_title
 from app.widgets import motion
+from app.widgets.announcement import announce
 from app.widgets.fault_words import in_words
 from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
@@ -39,6 +40,8 @@ from engine.protocol.messages import (
     TextDelta,
     TreeGrown,
 )
+
+MOST_SAID = 2_000  # characters of an answer that a screen reader says by itself
 
 
 class Reports(QObject):
@@ -213,8 +216,15 @@ class Reports(QObject):
                 self._tint.refresh()
                 self._explained = self._chat.shown[-1].message.id, event
                 self.show_speed()
+                self._announce()
                 if event.stop_reason == "repetition":
                     self._show_repetition()
+
+    def _announce(self) -> None:
+        """Let a screen reader say the answer that is complete, or its beginning."""
+        if view := self._transcript.answer_of(self._chat.shown[-1].message.id):
+            said = formatting.excerpt(view.answer(), MOST_SAID)
+            announce(view, self.tr("Answer complete: {}").format(said))
 
     def show_speed(self) -> None:
         """Show below the answer how fast it came; a measurement of plain decoding adds the comparison."""

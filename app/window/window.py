@@ -10,7 +10,7 @@ from app import formatting
 from app.connection.conversation import Conversation
 from app.connection.engine import State
 from app.connection.pending_answer import request_options
-from app.conversation.composer import has_files_or_picture
+from app.conversation.composer import PAGE_KEYS, has_files_or_picture
 from app.conversation.link_question import ask_to_open
 from app.header import model_choice
 from app.preferences import Preferences, PreferencesError, RecentPair
@@ -134,6 +134,7 @@ class Window(QMainWindow):
         self.composer.sent.connect(self._send)
         self.composer.stopped.connect(chat.stop)
         self.waiting.removed.connect(chat.remove_waiting)
+        self.waiting.removed.connect(self.composer.setFocus)  # the button with the focus disappears
         transcript.suggested.connect(self.composer.write)
         transcript.link_clicked.connect(lambda url: ask_to_open(self, url))
         again = (transcript.regenerate_asked, transcript.again_asked, transcript.continue_asked)
@@ -213,7 +214,7 @@ class Window(QMainWindow):
                 "find_previous": lambda: self._panes.find_bar.step(-1),
                 "stop": self._stop,
                 "regenerate": self._regenerate,
-                "copy_answer": transcript.copy_last_answer,
+                "copy_answer": self._copy_answer,
                 "edit_last": transcript.edit_last_question,
                 "previous_version": lambda: transcript.step_version(-1),
                 "next_version": lambda: transcript.step_version(1),
@@ -266,11 +267,17 @@ class Window(QMainWindow):
         self._panes.note.offer_undo(text, lambda: self.chat.restore(deleted))
         self.transcript.setFocus()
 
+    def _copy_answer(self) -> None:
+        if self.transcript.copy_last_answer():
+            self._panes.note.say(self.tr("Copied the last answer"))
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Write what is typed into the composer, wherever the focus is: the key has reached the window
-        because no other widget uses it."""
+        """Write what is typed into the composer, and page through the chat, wherever the focus is: the key
+        has reached the window because no other widget uses it."""
         if is_typed(event):
             self.composer.take(event)
+        elif event.key() in PAGE_KEYS and not event.modifiers():
+            self.transcript.keyPressEvent(event)
         else:
             super().keyPressEvent(event)
 
@@ -303,7 +310,7 @@ class Window(QMainWindow):
         self.transcript.jump_to(message, query)
 
     def _show_keys(self) -> None:
-        page = KeyboardPage(self)
+        page = KeyboardPage(self._preferences.now.send_key, self)
         page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         page.open()
 

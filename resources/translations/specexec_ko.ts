@@ -105,6 +105,10 @@
             <translation>답변</translation>
         </message>
         <message>
+            <source>Edit this answer</source>
+            <translation>이 답변 편집</translation>
+        </message>
+        <message>
             <source>Waiting for the model…</source>
             <translation>모델을 기다리는 중…</translation>
         </message>
@@ -294,6 +298,21 @@
         </message>
     </context>
     <context>
+        <name>ChatInstructions</name>
+        <message>
+            <source>Removed the preset {}</source>
+            <translation>프리셋 제거됨: {}</translation>
+        </message>
+        <message>
+            <source>Removed the system prompt</source>
+            <translation>시스템 프롬프트를 제거했습니다</translation>
+        </message>
+        <message>
+            <source>{} replaces the system prompt</source>
+            <translation>시스템 프롬프트 대신 {} 프리셋을 사용합니다</translation>
+        </message>
+    </context>
+    <context>
         <name>ChatList</name>
         <message>
             <source>Last used {}</source>
@@ -440,6 +459,10 @@
         <message>
             <source>Attach files</source>
             <translation>파일 첨부</translation>
+        </message>
+        <message>
+            <source>Ctrl+Enter</source>
+            <translation>Ctrl+Enter</translation>
         </message>
         <message>
             <source>Enter</source>
@@ -2264,12 +2287,20 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>내용</translation>
         </message>
         <message>
+            <source>The prompts are as they were before.</source>
+            <translation>프롬프트를 이전 상태로 되돌렸습니다.</translation>
+        </message>
+        <message>
             <source>Translate into {{language}}:</source>
             <translation>{{language}}로 번역:</translation>
         </message>
         <message>
             <source>Type / at the beginning of a message to insert a prompt. Names between double braces, such as {{language}}, are asked for.</source>
             <translation>메시지 맨 앞에 /를 입력하면 프롬프트를 넣을 수 있습니다. {{language}}처럼 이중 중괄호 안의 이름은 값을 묻습니다.</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>실행 취소</translation>
         </message>
         <message>
             <source>{} could not be written: {}</source>
@@ -2578,6 +2609,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>Reports</name>
         <message>
+            <source>Answer complete: {}</source>
+            <translation>답변 완료: {}</translation>
+        </message>
+        <message>
             <source>Back to {}</source>
             <translation>{}(으)로 돌아가기</translation>
         </message>
@@ -2691,6 +2726,13 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>original format</source>
             <translation>원본 형식</translation>
+        </message>
+    </context>
+    <context>
+        <name>ResetButton</name>
+        <message>
+            <source>Undo the reset</source>
+            <translation>되돌리기 취소</translation>
         </message>
     </context>
     <context>
@@ -4015,8 +4057,8 @@ other: everything else</source>
             <translation>대기열의 질문</translation>
         </message>
         <message>
-            <source>Remove from the queue</source>
-            <translation>대기열에서 제거</translation>
+            <source>Take back into the input field</source>
+            <translation>입력란으로 되돌리기</translation>
         </message>
     </context>
     <context>
@@ -4080,6 +4122,10 @@ other: everything else</source>
     </context>
     <context>
         <name>Window</name>
+        <message>
+            <source>Copied the last answer</source>
+            <translation>마지막 답변을 복사했습니다</translation>
+        </message>
         <message>
             <source>Deleted 1 message</source>
             <translation>메시지 1개를 삭제했습니다</translation>
@@ -4379,6 +4425,10 @@ other: everything else</source>
             <translation>모델의 기본값대로</translation>
         </message>
         <message>
+            <source>Ask for the probability of each token, and of this many alternatives. “Colour the answer”, beside the chat, shows them.</source>
+            <translation>각 토큰의 확률과, 이 개수만큼의 다른 후보의 확률을 요청합니다. 대화 옆의 “답변에 색 입히기”에서 볼 수 있습니다.</translation>
+        </message>
+        <message>
             <source>Automatic</source>
             <translation>자동</translation>
         </message>
@@ -4589,10 +4639,6 @@ other: everything else</source>
         <message>
             <source>Stop strings</source>
             <translation>중지 문자열</translation>
-        </message>
-        <message>
-            <source>Store the probability of each token, and of this many alternatives.</source>
-            <translation>각 토큰의 확률과, 이 개수만큼의 다른 후보의 확률을 저장합니다.</translation>
         </message>
         <message>
             <source>Subtracted from the logit of a token for each time it already occurs in the answer.</source>
@@ -5058,6 +5104,10 @@ other: everything else</source>
         <message>
             <source>{} is a folder; drop the files in it.</source>
             <translation>{}은(는) 폴더입니다. 안에 있는 파일을 놓으세요.</translation>
+        </message>
+        <message>
+            <source>{} is a model. To load it, click the model's name at the top of the chat (Ctrl+M), then “Open file…”.</source>
+            <translation>{}은(는) 모델입니다. 불러오려면 대화 위쪽의 모델 이름(Ctrl+M)을 클릭한 다음 “파일 열기…”를 선택하세요.</translation>
         </message>
         <message>
             <source>{} is an archive; drop the files in it.</source>
@@ -5948,6 +5998,10 @@ other: everything else</source>
         <message>
             <source>Rename the chat or folder</source>
             <translation>대화나 폴더의 이름 바꾸기</translation>
+        </message>
+        <message>
+            <source>Scroll the chat</source>
+            <translation>대화 스크롤</translation>
         </message>
         <message>
             <source>Search all chats</source>

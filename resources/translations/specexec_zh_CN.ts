@@ -105,6 +105,10 @@
             <translation>回答</translation>
         </message>
         <message>
+            <source>Edit this answer</source>
+            <translation>编辑此回答</translation>
+        </message>
+        <message>
             <source>Waiting for the model…</source>
             <translation>正在等待模型…</translation>
         </message>
@@ -294,6 +298,21 @@
         </message>
     </context>
     <context>
+        <name>ChatInstructions</name>
+        <message>
+            <source>Removed the preset {}</source>
+            <translation>已移除预设 {}</translation>
+        </message>
+        <message>
+            <source>Removed the system prompt</source>
+            <translation>已移除系统提示词</translation>
+        </message>
+        <message>
+            <source>{} replaces the system prompt</source>
+            <translation>已用预设 {} 替换系统提示词</translation>
+        </message>
+    </context>
+    <context>
         <name>ChatList</name>
         <message>
             <source>Last used {}</source>
@@ -440,6 +459,10 @@
         <message>
             <source>Attach files</source>
             <translation>附加文件</translation>
+        </message>
+        <message>
+            <source>Ctrl+Enter</source>
+            <translation>Ctrl+Enter</translation>
         </message>
         <message>
             <source>Enter</source>
@@ -2264,12 +2287,20 @@ KV 缓存：模型对已有文本的记忆
             <translation>文本</translation>
         </message>
         <message>
+            <source>The prompts are as they were before.</source>
+            <translation>提示词已恢复原样。</translation>
+        </message>
+        <message>
             <source>Translate into {{language}}:</source>
             <translation>翻译成{{language}}：</translation>
         </message>
         <message>
             <source>Type / at the beginning of a message to insert a prompt. Names between double braces, such as {{language}}, are asked for.</source>
             <translation>在消息开头输入 / 即可插入提示词。双花括号中的名称，例如 {{language}}，会询问其值。</translation>
+        </message>
+        <message>
+            <source>Undo</source>
+            <translation>撤销</translation>
         </message>
         <message>
             <source>{} could not be written: {}</source>
@@ -2578,6 +2609,10 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>Reports</name>
         <message>
+            <source>Answer complete: {}</source>
+            <translation>回答已完成：{}</translation>
+        </message>
+        <message>
             <source>Back to {}</source>
             <translation>返回 {}</translation>
         </message>
@@ -2691,6 +2726,13 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>original format</source>
             <translation>原始格式</translation>
+        </message>
+    </context>
+    <context>
+        <name>ResetButton</name>
+        <message>
+            <source>Undo the reset</source>
+            <translation>撤销重置</translation>
         </message>
     </context>
     <context>
@@ -4015,8 +4057,8 @@ other: everything else</source>
             <translation>排队中的问题</translation>
         </message>
         <message>
-            <source>Remove from the queue</source>
-            <translation>从队列中移除</translation>
+            <source>Take back into the input field</source>
+            <translation>放回输入框</translation>
         </message>
     </context>
     <context>
@@ -4080,6 +4122,10 @@ other: everything else</source>
     </context>
     <context>
         <name>Window</name>
+        <message>
+            <source>Copied the last answer</source>
+            <translation>已复制最后一个回答</translation>
+        </message>
         <message>
             <source>Deleted 1 message</source>
             <translation>已删除 1 条消息</translation>
@@ -4379,6 +4425,10 @@ other: everything else</source>
             <translation>按模型自身的方式</translation>
         </message>
         <message>
+            <source>Ask for the probability of each token, and of this many alternatives. “Colour the answer”, beside the chat, shows them.</source>
+            <translation>请求每个词元的概率，以及另外这么多个候选词元的概率。对话旁的“为回答着色”会显示它们。</translation>
+        </message>
+        <message>
             <source>Automatic</source>
             <translation>自动</translation>
         </message>
@@ -4589,10 +4639,6 @@ other: everything else</source>
         <message>
             <source>Stop strings</source>
             <translation>停止字符串</translation>
-        </message>
-        <message>
-            <source>Store the probability of each token, and of this many alternatives.</source>
-            <translation>保存每个词元的概率，以及另外这么多个候选词元的概率。</translation>
         </message>
         <message>
             <source>Subtracted from the logit of a token for each time it already occurs in the answer.</source>
@@ -5058,6 +5104,10 @@ other: everything else</source>
         <message>
             <source>{} is a folder; drop the files in it.</source>
             <translation>{} 是文件夹；请拖放其中的文件。</translation>
+        </message>
+        <message>
+            <source>{} is a model. To load it, click the model's name at the top of the chat (Ctrl+M), then “Open file…”.</source>
+            <translation>{} 是模型。要加载它，请点击对话上方的模型名称（Ctrl+M），然后选择“打开文件…”。</translation>
         </message>
         <message>
             <source>{} is an archive; drop the files in it.</source>
@@ -5948,6 +5998,10 @@ other: everything else</source>
         <message>
             <source>Rename the chat or folder</source>
             <translation>重命名对话或文件夹</translation>
+        </message>
+        <message>
+            <source>Scroll the chat</source>
+            <translation>滚动对话</translation>
         </message>
         <message>
             <source>Search all chats</source>

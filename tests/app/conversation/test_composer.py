@@ -112,3 +112,9 @@ def test_a_message_is_shown_again_as_it_was(composer: Composer, qtbot: QtBot) ->
         qtbot.keyClicks(composer.editor, "!")
     composer.accept()
     assert not composer.unsent()
+
+
+def test_the_button_names_the_key_that_sends(composer: Composer) -> None:
+    assert composer.button.toolTip() == "Enter"
+    composer.send_with("ctrl_enter")
+    assert composer.button.toolTip() == "Ctrl+Enter"

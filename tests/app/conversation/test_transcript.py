@@ -259,3 +259,23 @@ def test_a_long_question_is_shown_piece_by_piece(qtbot: QtBot) -> None:
     short = QuestionView("x")
     qtbot.addWidget(short)
     assert short.rest is None
+
+
+def test_what_is_being_edited_stays_while_its_row_is_away(transcript: Transcript) -> None:
+    many, other = path(*(f"text {n}" for n in range(2 * MOST_SHOWN))), path("a", "b")[:1]
+    transcript.open(many, None)
+    last = transcript.rows[-2]
+    last.edit()
+    last.editor.editor.setPlainText("half a change")
+    transcript.rows[-1].edit()
+    transcript.earlier.click()
+    assert transcript.rows[-2].editor.editor.toPlainText() == "half a change"
+    assert transcript.rows[-1].editor is None, "nothing was changed there"
+    transcript.open([ShownMessage(structs.replace(other[0].message, id=999), (999,))], None)
+    assert not transcript.is_editing
+    transcript.open(many, None)
+    assert transcript.rows[-2].editor.editor.toPlainText() == "half a change"
+    transcript.rows[-2].editor.leave.click()
+    transcript.open([], None)
+    transcript.open(many, None)
+    assert not transcript.is_editing

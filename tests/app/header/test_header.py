@@ -225,6 +225,13 @@ def test_a_model_is_found_and_chosen_by_keys(header: Header, qtbot: QtBot) -> No
     assert header.picker.isHidden()
 
 
+def test_a_model_is_found_by_its_words_in_any_order(header: Header, qtbot: QtBot) -> None:
+    header.open_picker()
+    qtbot.keyClicks(header.picker.filter, "q4_k_m big")
+    assert [row.splitlines()[0] for row in rows(header)] == ["On this machine", BIG.text]
+    header.picker.hide()
+
+
 def test_nothing_is_chosen_if_nothing_matches(header: Header, qtbot: QtBot) -> None:
     header.open_picker()
     qtbot.keyClicks(header.picker.filter, "llama")

@@ -23,6 +23,7 @@ from app.settings.editors import (
 from app.settings.form import Form
 from app.settings.options import Option, get, is_valid, range_at, replaced, type_at
 from app.settings.program_options import appearance_sections, loading_sections
+from app.settings.reset_button import ResetButton
 from app.store import ChatSettings, SavedOptions
 from engine.drafting import available
 from tests.app.seen import labels, says
@@ -290,3 +291,21 @@ def test_choices_begin_with_a_capital() -> None:
         for name in available(True, heads)
     }
     assert {text for text in texts - NUMBER_FORMATS if text[0].islower()} == set()
+
+
+def test_a_reset_can_be_undone_until_something_is_changed(form: Form[ChatSettings], qtbot: QtBot) -> None:
+    reset = ResetButton(form, "Reset all")
+    qtbot.addWidget(reset)
+    reset.click()
+    assert reset.text() == "Reset all", "there was nothing to reset"
+    written = ChatSettings(system="Long instructions.")
+    form.put(written)
+    reset.click()
+    assert form.value == ChatSettings()
+    with qtbot.waitSignal(form.changed) as emitted:
+        reset.click()
+    assert emitted.args[0] == form.value == written
+    assert reset.text() == "Reset all"
+    reset.click()
+    form.rows["thinks"].edited.emit(True)
+    assert reset.text() == "Reset all"

@@ -49,3 +49,9 @@ def test_the_keyboard_page_lists_every_shortcut(qtbot: QtBot) -> None:
         assert all(shown(keys) in texts for keys in shortcut.keys), shortcut
     titles = [label for label in page.findChildren(QLabel) if label.property("role") == "section"]
     assert len(titles) == len(Scope)
+
+
+def test_the_keyboard_page_says_which_key_sends() -> None:
+    keys = {shortcut.id: shortcut.keys for shortcut in shortcuts("ctrl_enter")}
+    assert (keys["send"], keys["new_line"]) == (("Ctrl+Return",), ("Return",))
+    assert keys.keys() == {shortcut.id for shortcut in shortcuts()}

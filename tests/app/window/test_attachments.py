@@ -18,12 +18,14 @@ from app.documents import child
 from app.documents.records import Document
 from app.rendering.quiet_button import QuietButton
 from app.store import Store
+from app.store.exchange import export_file
 from app.widgets.elided_label import ElidedLabel
 from app.window.window import Window
 from engine.hub import Stop
 from engine.protocol import messages
 from tests.app.documents import specimens
 from tests.app.fake_engine import FakeEngines, answer
+from tests.app.sidebar.conftest import chat
 from tests.app.window.test_window import reach
 
 
@@ -310,3 +312,23 @@ def test_a_question_with_files_is_as_high_as_its_content(
     assert isinstance(question.view, QuestionView)
     assert question.view.chips is not None
     assert question.view.body.geometry().top() - question.view.chips.geometry().bottom() < 20
+
+
+def test_exported_chats_are_imported(window: Window, store: Store, qtbot: QtBot, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{title}.specexec-chat" for title in ("bread", "soup")]
+    for path in paths:
+        (made,) = store.chats.add([chat(path.stem, 0, "How?", "So.")])
+        export_file(path, [store.chats.read(made)])
+        store.chats.delete(made)
+    window.composer.bring(files(*paths))
+    qtbot.waitUntil(lambda: len(store.chats.recent(9)) == 2, timeout=30_000)
+    qtbot.waitUntil(lambda: window.sidebar._transfer.importing is None, timeout=30_000)
+    assert {line.title for line in store.chats.recent(9)} == {"bread", "soup"}
+    assert not window.composer.attached
+
+
+def test_a_model_is_not_read_as_a_document(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    model = tmp_path / "large.gguf"
+    model.touch()
+    bring(window, qtbot, model)
+    assert "large.gguf is a model." in window.composer.remark.text()

@@ -120,3 +120,39 @@ def test_the_settings_are_one_click_further(window: Window, qtbot: QtBot, line: 
     with qtbot.waitSignal(window.header.settings_asked):
         line.popup.settings.click()
     assert not line.popup.isVisible()
+
+
+def test_what_was_removed_is_brought_back(
+    window: Window, engines: FakeEngines, qtbot: QtBot, line: Instructions
+) -> None:
+    engines.last.say(answer(ask(window, engines, qtbot)))
+    reach(window, qtbot, State.READY)
+    chat, note = window.chat.id, window._panes.note
+    written = structs.replace(NEW_CHATS, system="Long instructions.")
+    window.chat.set_settings(written)
+    line.remove.click()
+    assert note.text == "Removed the system prompt"
+    window.chat.open(None)
+    note.button.click()
+    assert (window.chat.id, window.chat.settings.system) == (chat, "Long instructions.")
+    window.chat.set_settings(BRIEF)
+    line.remove.click()
+    assert note.text == "Removed the preset Brief"
+    note.button.click()
+    assert line.button.text() == "Brief"
+
+
+def test_a_prompt_that_a_preset_replaces_is_brought_back(
+    window: Window, qtbot: QtBot, line: Instructions
+) -> None:
+    line.button.click()
+    line.popup.prompt.setPlainText("Just written.")
+    line.popup.presets.itemClicked.emit(line.popup.presets.item(1))
+    assert line.button.text() == "Pirate"
+    window._panes.note.button.click()
+    assert line.button.text() == "System prompt: Just written."
+    window._panes.note.hide()
+    window.chat.set_settings(BRIEF)
+    line.button.click()
+    line.popup.presets.itemClicked.emit(line.popup.presets.item(1))
+    assert not window._panes.note.isVisible(), "the preset keeps its prompt"

@@ -105,3 +105,48 @@ def test_prompts_are_written_changed_exported_and_imported_in_the_settings(
     assert page.names.currentItem().text() == "Translate"
     page.import_from(tmp_path / "none.json")
     assert "cannot be read" in page.note.text()
+
+
+def test_prompts_that_an_action_deleted_or_replaced_are_brought_back(store: Store, qtbot: QtBot) -> None:
+    library = [BRIEF, TRANSLATE]
+    store.prompts.save(library)
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    page.names.setCurrentRow(0)
+    page.delete.click()
+    assert store.prompts.all() == [TRANSLATE]
+    page.undo.click()
+    assert store.prompts.all() == library
+    assert page.undo.isHidden()
+    page.names.setCurrentRow(0)
+    page.name.setText("Translate")  # the name of the other one
+    page.save.click()
+    assert store.prompts.all() == [SavedPrompt("Translate", "Be brief.")]
+    page.undo.click()
+    assert store.prompts.all() == library
+    page.new.click()
+    page.name.setText("New")
+    page.text.setPlainText("A new one.")
+    page.save.click()
+    assert page.undo.isHidden(), "nothing was lost"
+
+
+def test_what_was_written_is_saved_when_it_is_left(store: Store, qtbot: QtBot) -> None:
+    store.prompts.save([BRIEF, TRANSLATE])
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    page.show()
+    page.names.setCurrentRow(0)
+    qtbot.keyClicks(page.text, "Very: ")
+    page.names.setCurrentRow(1)
+    assert page.text.toPlainText() == TRANSLATE.text
+    assert SavedPrompt("Brief", "Very: Be brief.") in store.prompts.all()
+    page.new.click()
+    qtbot.keyClicks(page.text, "Without a name.")
+    page.hide()
+    assert len(store.prompts.all()) == 2
+    qtbot.keyClicks(page.name, "Named")
+    page.hide()
+    page.show()
+    page.hide()
+    assert SavedPrompt("Named", "Without a name.") in store.prompts.all()

@@ -1,11 +1,15 @@
 """What a screen reader finds in the window."""
 
-from PySide6.QtGui import QAccessible
+import pytest
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.connection.engine import State
 from app.window.window import Window
-from tests.app.fake_engine import verdict
+from engine.errors import SpecExecError
+from tests.app.fake_engine import FakeEngines, answer, verdict
+from tests.app.window.test_window import ask, delta, reach
 
 
 def read(widget: QWidget) -> list[str]:
@@ -41,3 +45,24 @@ def test_the_figures_are_read_with_their_values(window: Window, qtbot: QtBot) ->
     qtbot.waitUntil(window.panel.isVisible)
     window.panel.show_tree(verdict(1))
     assert {"tokens/s: 12.5", "tokens per pass: 3.00", "s to first token: —"} <= set(read(window.panel))
+
+
+def test_what_happens_without_the_focus_is_announced(
+    window: Window, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def hear(event: object) -> None:
+        assert isinstance(event, QAccessibleAnnouncementEvent)
+        said.append(event.message())
+
+    monkeypatch.setattr(QAccessible, "isActive", lambda: True)
+    monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
+    request, text = ask(window, engines, qtbot), "<think>Hm.</think>It is so."
+    engines.last.say(delta(request, text), answer(request, text))
+    reach(window, qtbot, State.READY)
+    assert said == ["Answer complete: It is so."]
+    window.chat.delete(window.chat.shown[-1].message.id)
+    assert said[-1] == "Deleted 1 message Undo"
+    window._reports.show_error(SpecExecError("It failed.", "Try again."))
+    assert said[-1] == "Problem: It failed. Try again."

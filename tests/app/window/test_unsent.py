@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
@@ -82,3 +83,17 @@ def test_stop_puts_queued_questions_back_where_they_were_written(
     window.chat.open(second)
     assert window.composer.text() == "elsewhere"
     assert len(engines.last.asked(messages.Chat)) == 1
+
+
+def test_a_queued_question_is_taken_back_into_the_input_field(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    ask(window, engines, qtbot)
+    ask(window, engines, qtbot, "second")
+    ask(window, engines, qtbot, "third")
+    window.composer.write("half a question")
+    qtbot.waitUntil(lambda: len(waiting_rows(window)) == 2)
+    buttons = window.waiting.findChildren(QToolButton)
+    next(button for button in buttons if button.isVisible()).click()
+    qtbot.waitUntil(lambda: waiting_rows(window) == ["Next: third"])
+    assert window.composer.text() == "second\n\nhalf a question"
