@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from markdown_it.token import Token
 
 from app.rendering import spans as inline_spans
 from app.rendering.code_colours import Growing, Span, highlight
-from app.rendering.pieces import Block, Cell, Fence, Layout, Lines, Offsets, Part, Piece, Style, Table, split
+from app.rendering.pieces import Block, Cell, Fence, Layout, Lines, Offsets, Part, Piece, Style, Table, is_rtl, split
 from app.rendering.spans import IsDrawable, NameImage
 
 # Maximum number of cells of a table. The remaining rows of a larger one, which would take long to lay out,
@@ -112,7 +113,9 @@ class BlockParser:
             first = pieces[0]
             marker = [Piece(box, marker[0].style, first.start, first.start + len("[ ]"))]
             pieces[0] = first._replace(text=first.text[task.end() :], start=first.start + task.end())
-        layout = layout._replace(containers=self._containers, is_hanging=bool(marker))
+        layout = layout._replace(
+            containers=self._containers, is_hanging=bool(marker), is_rtl=is_rtl(pieces)
+        )
         return Block(layout, tuple(marker + pieces))
 
     def _spans(self, inline: Token, offsets: Offsets, style: Style) -> list[Piece]:
@@ -178,7 +181,8 @@ class BlockParser:
                     rows.append(tuple(row))
                 case "table_close":
                     break
-        yield Table(self._containers, tuple(alignments), tuple(rows))
+        heading = chain.from_iterable(rows[0]) if rows else ()
+        yield Table(self._containers, tuple(alignments), tuple(rows), is_rtl(heading))
         for number in unread:
             yield as_written(self._lines, number)
 

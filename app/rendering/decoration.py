@@ -81,7 +81,9 @@ def _paint_bars(
         top = rect.top()
         if before and before[0].part.containers.startswith(containers[: number + 1]):
             top = before[1].bottom()
-        left = document.look.indent(containers[:number])
+        left = float(document.look.indent(containers[:number]))
+        if placed.part.is_rtl:
+            left = document.textWidth() - left - BAR
         painter.fillRect(QRectF(left, top, BAR, rect.bottom() - top), QColor(document.look.colours.border))
 
 

@@ -75,7 +75,8 @@ class TextStyle:
         return self._styles[key]
 
     def indent(self, containers: str) -> int:
-        """Return the left indent of text inside `containers` (quotes and lists), in pixels."""
+        """Return the indent of text inside `containers` (quotes and lists), in pixels: on the left, or on the
+        right of text that is written from right to left."""
         return sum(self.container[container] for container in containers)
 
     def _text(self, style: Style, layout: Layout) -> QTextCharFormat:
@@ -112,14 +113,20 @@ class TextStyle:
         above, below, line = self._space(layout)
         made.setTopMargin(round((0 if is_first else above) * self.em))
         made.setBottomMargin(round(below * self.em))
-        made.setLeftMargin(self.indent(layout.containers))
+        if layout.is_rtl:
+            made.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+            made.setRightMargin(self.indent(layout.containers))
+        else:
+            made.setLeftMargin(self.indent(layout.containers))
         made.setLineHeight(line, _PROPORTIONAL)
         if layout.kind == "heading":
             made.setHeadingLevel(layout.level)
         if layout.is_hanging:
             width = self.container["l"]
             made.setTextIndent(-width)
-            made.setTabPositions([QTextOption.Tab(width, QTextOption.TabType.LeftTab)])
+            # Where text runs from right to left, Qt turns the types of tabs round.
+            kind = QTextOption.TabType.RightTab if layout.is_rtl else QTextOption.TabType.LeftTab
+            made.setTabPositions([QTextOption.Tab(width, kind)])
         if layout.kind == "formula":
             made.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         elif layout.kind == "rule":
@@ -154,14 +161,17 @@ class TextStyle:
         made.setLineHeight(1, _FIXED)
         return made
 
-    def table(self, containers: str) -> QTextTableFormat:
+    def table(self, containers: str, is_rtl: bool) -> QTextTableFormat:
         made = QTextTableFormat()
+        if is_rtl:
+            made.setAlignment(Qt.AlignmentFlag.AlignRight)
         made.setHeaderRowCount(1)
         made.setBorder(0)
         made.setBorderCollapse(True)
         made.setCellPadding(0)
         made.setCellSpacing(0)
-        made.setLeftMargin(self.indent(containers))
+        indent = self.indent(containers)
+        made.setRightMargin(indent) if is_rtl else made.setLeftMargin(indent)
         made.setTopMargin(round(0.9 * self.em))
         return made
 

@@ -1,10 +1,13 @@
 """The data of a parsed message: blocks of pieces, each with its place in the source. Imports no Qt."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+from unicodedata import bidirectional
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+
+_STRONG = ("L", "R", "AL")
 
 Offsets = Sequence[int]  # for each character of a text, its index in the source, or -1 if it is unknown
 
@@ -53,6 +56,7 @@ class Layout(NamedTuple):
         level: level of a heading, 1 to 6.
         fence, is_first, is_last: for a line of code, its block, and whether it is the first or last there.
         is_long: whether a line of code is too long to be shown without breaks.
+        is_rtl: whether it is written from right to left, so that its containers are on the right.
     """
 
     kind: str
@@ -64,6 +68,7 @@ class Layout(NamedTuple):
     is_first: bool = False
     is_last: bool = False
     is_long: bool = False
+    is_rtl: bool = False
 
 
 class Block(NamedTuple):
@@ -76,6 +81,10 @@ class Block(NamedTuple):
     def containers(self) -> str:
         return self.layout.containers
 
+    @property
+    def is_rtl(self) -> bool:
+        return self.layout.is_rtl
+
 
 Cell = tuple[Piece, ...]
 
@@ -87,16 +96,18 @@ class Table(NamedTuple):
         containers: see `Layout`.
         alignments: "", left, center or right for each column.
         rows: rows of cells; the first is the heading.
+        is_rtl: whether it is written from right to left, and stands on the right.
     """
 
     containers: str
     alignments: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    is_rtl: bool = False
 
     @property
     def heading(self) -> tuple[object, ...]:
         """The properties that stay the same while a table grows."""
-        return self.containers, self.alignments, self.rows[0]
+        return self.containers, self.alignments, self.rows[0], self.is_rtl
 
 
 Part = Block | Table
@@ -162,6 +173,14 @@ class Lines:
             places.append(self.start(line) + at if text[at : at + 1] == character else -1)
             at += 1
         return places, at if content else begin
+
+
+def is_rtl(pieces: Iterable[Piece]) -> bool:
+    """Return whether the first letter with a direction is written from right to left (Unicode's UAX 9, P2 and
+    P3)."""
+    letters = (letter for piece in pieces for letter in piece.text)
+    directions = (direction for letter in letters if (direction := bidirectional(letter)) in _STRONG)
+    return next(directions, "L") != "L"
 
 
 def split(text: str, style: Style, offsets: Offsets) -> Iterator[Piece]:

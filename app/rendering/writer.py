@@ -105,7 +105,7 @@ class DocumentWriter:
         if not isinstance(before, Block):
             cursor.setBlockFormat(look.gap())
         columns = len(part.alignments)
-        table = cursor.insertTable(len(part.rows), columns, look.table(part.containers))
+        table = cursor.insertTable(len(part.rows), columns, look.table(part.containers, part.is_rtl))
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.setBlockFormat(look.gap())
         _fill(table, part, 0, look)

@@ -44,6 +44,7 @@ def formats(shown: QTextDocument) -> list[object]:
         form = block.blockFormat()
         found.append((form.topMargin(), form.bottomMargin(), form.leftMargin(), form.textIndent()))
         found.append((form.lineHeight(), form.alignment()))
+        found.append((form.rightMargin(), form.layoutDirection()))
         for each in block.textFormats():
             char = each.format
             seen = (char.font().key(), char.foreground().color().name(), char.background(), char.anchorHref())
@@ -97,7 +98,7 @@ ATOMS = [
         "&amp;",
         "http://a_b.c ",
     ),
-    *("\x00", "\u202e", "![i](http://a)"),
+    *("\x00", "\u202e", "![i](http://a)", "שלום "),
 ]
 
 
@@ -341,3 +342,31 @@ def test_hostile_text_is_shown_in_bounded_pieces(text: str) -> None:
     assert len(shown.unsettled) <= limit
     assert shown.text == text
     assert shown.characterCount() > 1
+
+
+RTL = """- שלום עולם
+  > ציטוט ארוך שאין לו מקום בשורה אחת ולכן הוא נשבר לכמה שורות
+1. אחת
+- [ ] draft מימין
+- אחת draft
+"""
+
+
+def test_lists_and_quotes_written_from_right_to_left_are_on_the_right_and_whole() -> None:
+    shown = document(RTL)
+    width = 300.0
+    shown.setTextWidth(width)
+    layout, em = shown.documentLayout(), shown.look.em
+    ends = []
+    block = shown.begin()
+    while block.isValid():
+        left = layout.blockBoundingRect(block).left()
+        lines = [block.layout().lineAt(n).naturalTextRect() for n in range(block.layout().lineCount())]
+        assert all(0 <= left + line.left() and left + line.right() <= width + 1 for line in lines)
+        at = [block.layout().lineAt(0).cursorToX(place)[0] for place in range(block.length())]
+        text, tab = block.text(), block.text().find("\t")
+        if tab > 0:
+            distance = at[tab + 1] - at[0]
+            ends.append((text[:tab], distance < 0, abs(distance) > em))
+        block = block.next()
+    assert ends == [("•", True, True), ("1.", True, True), ("☐", False, True), ("•", True, True)]
