@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Set
 
-from PySide6.QtCore import QEvent, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -198,6 +198,7 @@ class Transcript(QScrollArea):
     def edit_last_question(self) -> None:
         if self._may_change and (row := self._last(QuestionView)):
             row.edit()
+            QTimer.singleShot(0, row, lambda: self.ensureWidgetVisible(row))  # once it has its place
 
     def copy_last_answer(self) -> bool:
         """Copy the last answer as its button does, without the thought; return False if there is none."""

@@ -8,7 +8,20 @@ from markdown_it.token import Token
 
 from app.rendering import spans as inline_spans
 from app.rendering.code_colours import Growing, Span, highlight
-from app.rendering.pieces import Block, Cell, Fence, Layout, Lines, Offsets, Part, Piece, Style, Table, is_rtl, split
+from app.rendering.pieces import (
+    Block,
+    Cell,
+    Fence,
+    Layout,
+    Lines,
+    Offsets,
+    Part,
+    Piece,
+    Style,
+    Table,
+    is_rtl,
+    split,
+)
 from app.rendering.spans import IsDrawable, NameImage
 
 # Maximum number of cells of a table. The remaining rows of a larger one, which would take long to lay out,
@@ -113,9 +126,7 @@ class BlockParser:
             first = pieces[0]
             marker = [Piece(box, marker[0].style, first.start, first.start + len("[ ]"))]
             pieces[0] = first._replace(text=first.text[task.end() :], start=first.start + task.end())
-        layout = layout._replace(
-            containers=self._containers, is_hanging=bool(marker), is_rtl=is_rtl(pieces)
-        )
+        layout = layout._replace(containers=self._containers, is_hanging=bool(marker), is_rtl=is_rtl(pieces))
         return Block(layout, tuple(marker + pieces))
 
     def _spans(self, inline: Token, offsets: Offsets, style: Style) -> list[Piece]:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings.options import Choice, Option, Range
+from app.widgets.form_parts import NUMBER_HEIGHT
 
 MAX_SPIN = 2**31 - 1
 DECIMALS = 2
@@ -111,7 +112,7 @@ class WholeEditor(Editor):
         self.box.setSpecialValueText(option.lowest)
         self.box.setSuffix(f" {option.unit}" if option.unit else "")
         self.box.setGroupSeparatorShown(True)
-        self.box.setMinimumWidth(150)
+        self.box.setMinimumSize(150, NUMBER_HEIGHT)
         self.box.valueChanged.connect(self._say)
         self._take(self.box, QWidget(self))
 
@@ -141,7 +142,7 @@ class FractionEditor(Editor):
         self.box.setSingleStep(option.step)
         self.box.setSpecialValueText(option.lowest)
         self.box.setSuffix(f" {option.unit}" if option.unit else "")
-        self.box.setMinimumWidth(110 if option.usual else 150)
+        self.box.setMinimumSize(110 if option.usual else 150, NUMBER_HEIGHT)
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
         self.slider.setAccessibleName(option.text)
         self.slider.setVisible(option.usual is not None)

@@ -279,3 +279,14 @@ def test_what_is_being_edited_stays_while_its_row_is_away(transcript: Transcript
     transcript.open([], None)
     transcript.open(many, None)
     assert not transcript.is_editing
+
+
+def test_the_last_question_is_in_view_while_it_is_edited(transcript: Transcript, qtbot: QtBot) -> None:
+    transcript.allow_changes(True)
+    transcript.open(path("question", "line\n\n" * 60, "another", "an answer"), None)
+    bar = transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: at_end(transcript) and bar.maximum() > 500)
+    bar.setValue(0)
+    transcript.edit_last_question()
+    editor = transcript.rows[2].editor
+    qtbot.waitUntil(lambda: not editor.visibleRegion().isEmpty())

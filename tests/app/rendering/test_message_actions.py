@@ -3,6 +3,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from app.conversation.answer_view import AnswerView
 from app.rendering.message_actions import Action, MessageActions
 
 
@@ -65,3 +66,10 @@ def test_copying_takes_the_current_text(qtbot: QtBot) -> None:
     text = "two"
     actions.copy.click()
     assert QGuiApplication.clipboard().text() == "two"
+
+
+def test_editing_an_answer_does_not_claim_to_send_it(qtbot: QtBot) -> None:
+    view = AnswerView()
+    qtbot.addWidget(view)
+    view.set_actions({Action.EDIT})
+    assert view.action_row.buttons[Action.EDIT].accessibleName() == "Edit this answer"

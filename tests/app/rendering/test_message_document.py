@@ -362,7 +362,7 @@ def test_lists_and_quotes_written_from_right_to_left_are_on_the_right_and_whole(
     while block.isValid():
         left = layout.blockBoundingRect(block).left()
         lines = [block.layout().lineAt(n).naturalTextRect() for n in range(block.layout().lineCount())]
-        assert all(0 <= left + line.left() and left + line.right() <= width + 1 for line in lines)
+        assert all(left + line.left() >= 0 and left + line.right() <= width + 1 for line in lines)
         at = [block.layout().lineAt(0).cursorToX(place)[0] for place in range(block.length())]
         text, tab = block.text(), block.text().find("\t")
         if tab > 0:
