@@ -85,14 +85,19 @@ def message_figures(message: StoredMessage) -> list[tuple[str, str]]:
     return answer_figures(message.reports[-1]) if is_known else []
 
 
+def message_speed(message: StoredMessage) -> str:
+    """Return the speed of a stored answer; "" if the answer is incomplete or the speed not known."""
+    is_known = message.reports and message.state != "interrupted"
+    return _speed(message.reports[-1]) if is_known else ""
+
+
 def answer_figures(answer: AnswerReport) -> list[tuple[str, str]]:
     """Return names and values: tokens, speed, seed, stop reason and models. Unknown ones are left out."""
-    speed, per_pass = answer.tokens_per_second, answer.tokens_per_pass
-    first_s = answer.time_to_first_token_s
+    per_pass, first_s = answer.tokens_per_pass, answer.time_to_first_token_s
     figures = [
         (_tr("Tokens"), number(answer.tokens)),
         (_tr("Thought"), _thought(answer)),
-        (_tr("Speed"), "" if speed is None else _tr("{} tokens/s").format(decimal(speed))),
+        (_tr("Speed"), _speed(answer)),
         (_tr("Tokens per pass"), "" if per_pass is None else decimal(per_pass)),
         (_tr("First token after"), "" if first_s is None else _tr("{} s").format(decimal(first_s))),
         (_tr("Seed"), "" if answer.seed is None else str(answer.seed)),
@@ -100,6 +105,11 @@ def answer_figures(answer: AnswerReport) -> list[tuple[str, str]]:
         (_tr("Model"), pair(answer.pair)),
     ]
     return [(name, value) for name, value in figures if value]
+
+
+def _speed(answer: AnswerReport) -> str:
+    speed = answer.tokens_per_second
+    return "" if speed is None else _tr("{} tokens/s").format(decimal(speed))
 
 
 def _thought(answer: AnswerReport) -> str:

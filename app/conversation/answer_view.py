@@ -128,12 +128,16 @@ class AnswerView(QWidget):
             self.status.setText(text)
 
     def finish(
-        self, ending: str = "", figures: Sequence[tuple[str, str]] = (), text: str | None = None
+        self,
+        ending: str = "",
+        figures: Sequence[tuple[str, str]] = (),
+        text: str | None = None,
+        speed: str = "",
     ) -> None:
         """Show the complete answer. Very long text is rendered piece by piece.
 
         ending: why the answer is not whole; "" if it is. figures: names and values. text: replaces the
-        streamed text.
+        streamed text. speed: shown beside the button that shows the figures.
         """
         if text is not None:
             self.text = text
@@ -143,7 +147,7 @@ class AnswerView(QWidget):
         self.status.hide()
         self.ending.setText(ending)
         self.ending.setVisible(bool(ending))
-        self.figures.show_figures(figures)
+        self.figures.show_figures(figures, speed)
         self.action_row.setVisible(bool(self.text))
 
     def show_speed(self, text: str) -> None:

@@ -105,7 +105,7 @@ class MessageRow(QWidget):
             tokens = sum(report.thought_tokens for report in reports)
             self.view.thought.measure(tokens, sum(report.thought_s for report in reports))
             ending, figures = formatting.message_ending(message), formatting.message_figures(message)
-            self.view.finish(ending, figures, message.text)
+            self.view.finish(ending, figures, message.text, formatting.message_speed(message))
             self._is_done = True
         self._show_calls(shown.message.calls)
         self.view.set_actions(actions(shown.message, is_last) if may_change else set())

@@ -15,13 +15,13 @@ AROUND = 3  # pixels around an icon
 
 
 class QuietButton(QAbstractButton):
-    """A button without a frame that shows a text or an icon; `name` describes its action for the tool tip and
-    screen readers.
+    """A button without a frame that shows an icon, a text or both; `name` describes its action for the tool tip
+    and screen readers.
 
     It paints itself: a chat holds many, and applying a style sheet to each is slow.
 
     Attributes:
-        icon_name: the icon that is shown instead of a text, or "".
+        icon_name: the icon that is shown, before the text if there is one, or "".
         elides: which part of the text is left out where it does not fit.
     """
 
@@ -49,7 +49,9 @@ class QuietButton(QAbstractButton):
         height = metrics.height() + 2 * ABOVE
         # One pixel more than the advance, which is rounded: else the text would be elided.
         widest = max(map(metrics.horizontalAdvance, self.texts())) + 1
-        return QSize(height if self.icon_name else widest + 2 * BESIDE, height)
+        if self.icon_name:
+            return QSize(height + (widest + BESIDE if self.text() else 0), height)
+        return QSize(widest + 2 * BESIDE, height)
 
     def texts(self) -> Sequence[str]:
         """Return all texts that the button may show; it is as wide as the widest."""
@@ -70,13 +72,13 @@ class QuietButton(QAbstractButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
         quiet = colours.muted if self.isEnabled() else colours.outline
         colour = colours.text if is_lit else quiet
+        room = self.rect().adjusted(BESIDE, 0, -BESIDE, 0)
         if self.icon_name:
-            box = QRectF(self.rect()).adjusted(AROUND, AROUND, -AROUND, -AROUND)
-            icons.paint(painter, self.icon_name, box, colour)
-            return
+            box = QRectF(0, 0, self.height(), self.height())
+            icons.paint(painter, self.icon_name, box.adjusted(AROUND, AROUND, -AROUND, -AROUND), colour)
+            room.setLeft(self.height())
         painter.setPen(QColor(colour))
         painter.setFont(self._small())
-        room = self.rect().adjusted(BESIDE, 0, -BESIDE, 0)
         text = painter.fontMetrics().elidedText(self.text(), self.elides, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
 

@@ -38,6 +38,10 @@ def test_unknown_figures_of_an_answer_are_left_out() -> None:
         ("Model", MODEL.name),
     ]
     assert formatting.message_figures(stored("interrupted")) == []
+    assert (
+        formatting.message_speed(stored(**unknown)) == formatting.message_speed(stored("interrupted")) == ""
+    )
+    assert formatting.message_speed(stored()) == "12.5 tokens/s"
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,8 @@ def test_the_figures_open_as_text_to_select(window: Window, engines: FakeEngines
     engines.last.say(answer(ask(window, engines, qtbot), "Hello."))
     reach(window, qtbot, State.READY)
     button = last_view(window).figures
+    assert button.text() == "12.5 tokens/s"
+    assert button.width() == button.sizeHint().width(), "all of the speed is shown"
     assert "Seed: 7" in button.toolTip()
     qtbot.keyClick(button, Qt.Key.Key_Space)
     table = QApplication.activePopupWidget()
