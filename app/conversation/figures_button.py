@@ -12,8 +12,8 @@ BELOW = 4  # pixels between the button and the figures
 
 
 class FiguresButton(QuietButton):
-    """A small “i” and the speed of an answer, which show its figures: as a tool tip, and, when clicked, as text to
-    select.
+    """A small “i” and the speed of an answer, which show its figures: as a tool tip, and, when clicked, as text
+    to select.
 
     Attributes:
         figures: names and values, in order.

@@ -15,8 +15,8 @@ AROUND = 3  # pixels around an icon
 
 
 class QuietButton(QAbstractButton):
-    """A button without a frame that shows an icon, a text or both; `name` describes its action for the tool tip
-    and screen readers.
+    """A button without a frame that shows an icon, a text or both; `name` describes its action for the tool
+    tip and screen readers.
 
     It paints itself: a chat holds many, and applying a style sheet to each is slow.
 
