@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.connection.engine_link import FRAME_MS
@@ -13,12 +14,14 @@ from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.quiet_button import AROUND, QuietButton
 from app.rendering.text_body import TextBody
 from app.rendering.thought_view import ThoughtView
+from app.widgets import theme
 from app.widgets.plain_text import PlainLabel, plain
 
 # Rendering takes at most a quarter of the GUI thread's time: the pause after a rendering is three times as
 # long as the rendering. Text not rendered within a quarter of a frame is left for the next rendering.
 PAUSE_PER_RENDER = 3
 RENDER_MS = FRAME_MS // 4
+NARROW = 400  # pixels; in a narrower view, there is no room for the speed beside all icons and versions
 
 
 class AnswerView(QWidget):
@@ -193,6 +196,10 @@ class AnswerView(QWidget):
         """Mark the matches of a search as soon as the whole text is rendered, then emit `found`."""
         self._sought = query
         self._render_soon()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.figures.shorten(event.size().width() < theme.enlarged(NARROW))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
 from app.rendering.quiet_button import QuietButton
 from app.widgets.plain_text import PlainLabel, plain
@@ -12,8 +12,8 @@ BELOW = 4  # pixels between the button and the figures
 
 
 class FiguresButton(QuietButton):
-    """A small “i” and the speed of an answer, which show its figures: as a tool tip, and, when clicked, as text
-    to select.
+    """A small “i” and an answer's speed, which show its figures: as a tool tip, and, when clicked, as text to
+    select.
 
     Attributes:
         figures: names and values, in order.
@@ -22,19 +22,21 @@ class FiguresButton(QuietButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", self.tr("Figures of this answer"), parent, icon_name="info")
         self.figures: Sequence[tuple[str, str]] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._speed, self._is_short = "", False
         self.clicked.connect(self._open)
         self.show_figures(())
 
-    def minimumSizeHint(self) -> QSize:
-        """Return the size of the “i” alone."""
-        return QSize(self.sizeHint().height(), self.sizeHint().height())
+    def shorten(self, is_short: bool) -> None:
+        """Show the “i” alone, or the speed, too."""
+        self._is_short = is_short
+        self.setText("" if is_short else self._speed)
+        self.updateGeometry()
 
     def show_figures(self, figures: Sequence[tuple[str, str]], speed: str = "") -> None:
         """Offer these figures; the button is hidden if there are none. speed: shown beside the “i”."""
         self.figures = figures
-        self.setText(speed)
-        self.updateGeometry()
+        self._speed = speed
+        self.shorten(self._is_short)
         lines = "\n".join(f"{name}: {value}" for name, value in figures)
         self.setToolTip(plain(lines))
         self.setAccessibleDescription(lines)
