@@ -270,7 +270,7 @@ class Composer(QFrame):
         self.button.setText(text)
         self.button.setAccessibleName(text)
         sends = self.tr("Ctrl+Enter") if self.editor.sends_with_ctrl else self.tr("Enter")
-        self.button.setToolTip(self.tr("Esc") if self.can_stop else sends)
+        self.button.setToolTip(plain(self.tr("Esc") if self.can_stop else sends))
         self.editor.has_message = not (
             self.editor.document().isEmpty() and not self.pasted.texts and not self.attached
         )

@@ -214,8 +214,8 @@ class MessageDocument(QTextDocument):
         ]
 
 
-def _name_image(address: str) -> str:
-    return QCoreApplication.translate("MessageDocument", "[image not loaded: {}]").format(address)
+def _name_image(image: str) -> str:
+    return QCoreApplication.translate("MessageDocument", "[image not loaded: {}]").format(image)
 
 
 def _wrapping() -> QTextOption:

@@ -16,7 +16,7 @@ SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\]*[^\s<>\"'`\\.,;:!?)\]}*_~|]", re.IGNORECASE)
 
 IsDrawable = Callable[[str, bool], bool]  # (LaTeX, whether it is displayed) -> whether it can be drawn
-NameImage = Callable[[str], str]  # address of an image -> the text shown in its place
+NameImage = Callable[[str], str]  # what an image shows and its address -> the text shown in its place
 
 
 def read(
@@ -41,7 +41,7 @@ def read(
         elif token.type == "formula":
             yield from _formula(token, style, offsets[start : start + len(token.markup)], is_drawable)
         elif token.type == "image":
-            name = name_image(str(token.attrs["src"]))
+            name = name_image(", ".join(filter(None, (token.content, str(token.attrs["src"])))))
             alternative = offsets[start : start + len("![]") + len(token.content)]
             yield whole(name, style._replace(colour="muted"), alternative)
         else:  # an escaped character or an entity

@@ -53,6 +53,7 @@ def test_images_are_named_not_loaded(body: TextBody, tmp_path: Path) -> None:
     colours = {grabbed.pixel(x, y) for x in range(0, 500, 3) for y in range(0, grabbed.height(), 3)}
     assert QColor("#ff0000").rgb() not in colours
     assert body.toPlainText().count("image not loaded") == 2
+    assert "[image not loaded: c, http://127.0.0.1:9/x.png]" in body.toPlainText()
     for kind in QTextDocument.ResourceType:
         assert body.loadResource(kind.value, QUrl.fromLocalFile(str(picture))).isEmpty()
         assert body.document().loadResource(kind.value, QUrl.fromLocalFile(str(picture))).isEmpty()
