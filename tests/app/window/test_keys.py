@@ -8,7 +8,7 @@ from app.connection.engine import State
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines, answer
-from tests.app.window.test_window import ask, reach
+from tests.app.window.test_window import ask, last_answer, reach
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -49,7 +49,7 @@ def test_the_chat_is_scrolled_by_pages_from_the_input_field(
 ) -> None:
     answered(window, engines, qtbot, "A paragraph.\n\n" * 100)
     bar, editor = window.transcript.verticalScrollBar(), window.composer.editor
-    qtbot.waitUntil(lambda: 0 < bar.maximum() == bar.value())
+    qtbot.waitUntil(lambda: last_answer(window).is_up_to_date and 0 < bar.maximum() == bar.value())
     qtbot.keyClick(editor, Qt.Key.Key_PageUp)
     assert bar.value() < bar.maximum()
     assert editor.hasFocus()
