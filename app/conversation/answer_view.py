@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.connection.engine_link import FRAME_MS
@@ -14,14 +13,12 @@ from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.quiet_button import AROUND, QuietButton
 from app.rendering.text_body import TextBody
 from app.rendering.thought_view import ThoughtView
-from app.widgets import theme
 from app.widgets.plain_text import PlainLabel, plain
 
 # Rendering takes at most a quarter of the GUI thread's time: the pause after a rendering is three times as
 # long as the rendering. Text not rendered within a quarter of a frame is left for the next rendering.
 PAUSE_PER_RENDER = 3
 RENDER_MS = FRAME_MS // 4
-NARROW = 400  # pixels; in a narrower view, there is no room for the speed beside all icons and versions
 
 
 class AnswerView(QWidget):
@@ -94,7 +91,7 @@ class AnswerView(QWidget):
         below.setContentsMargins(INSET - AROUND, 0, 0, 0)  # aligned with the text
         below.setSpacing(0)
         below.addWidget(self.figures)
-        below.addWidget(self.speed)
+        below.addWidget(self.speed, 1000)  # before the empty space beside the icons
         below.addWidget(self.action_row, 1)
         layout.addLayout(below)
         self.pause_ms = FRAME_MS
@@ -197,9 +194,11 @@ class AnswerView(QWidget):
         self._sought = query
         self._render_soon()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.figures.shorten(event.size().width() < theme.enlarged(NARROW))
+    def event(self, event: QEvent) -> bool:
+        """Leave the icons and versions their room when they, or the width, have changed."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
+            self.figures.fit(self.width() - (INSET - AROUND) - self.action_row.minimumSizeHint().width())
+        return super().event(event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

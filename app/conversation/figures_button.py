@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QWidget
 
 from app.rendering.quiet_button import QuietButton
 from app.widgets.plain_text import PlainLabel, plain
@@ -22,21 +22,30 @@ class FiguresButton(QuietButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", self.tr("Figures of this answer"), parent, icon_name="info")
         self.figures: Sequence[tuple[str, str]] = ()
-        self._speed, self._is_short = "", False
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self._speed, self._room = "", 0
         self.clicked.connect(self._open)
         self.show_figures(())
 
-    def shorten(self, is_short: bool) -> None:
-        """Show the “i” alone, or the speed, too."""
-        self._is_short = is_short
-        self.setText("" if is_short else self._speed)
-        self.updateGeometry()
+    def minimumSizeHint(self) -> QSize:
+        """Return the size of the “i” alone, so that the speed never widens the chat."""
+        return QSize(self.sizeHint().height(), self.sizeHint().height())
+
+    def fit(self, room: int) -> None:
+        """Show the speed, too, if this many pixels have room for it."""
+        self._room = room
+        before = self.text()
+        self.setText(self._speed)
+        if self.sizeHint().width() > room:
+            self.setText("")
+        if self.text() != before:
+            self.updateGeometry()
 
     def show_figures(self, figures: Sequence[tuple[str, str]], speed: str = "") -> None:
         """Offer these figures; the button is hidden if there are none. speed: shown beside the “i”."""
         self.figures = figures
         self._speed = speed
-        self.shorten(self._is_short)
+        self.fit(self._room)
         lines = "\n".join(f"{name}: {value}" for name, value in figures)
         self.setToolTip(plain(lines))
         self.setAccessibleDescription(lines)

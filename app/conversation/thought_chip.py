@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QSizePolicy, QSpin
 
 from app import formatting
 from app.rendering.quiet_button import QuietButton
-from app.widgets.form_parts import NUMBER_HEIGHT, label, set_role
+from app.widgets.form_parts import label, set_role
 from app.widgets.plain_text import plain
 
 MOST = 1_000_000  # tokens of the budget
@@ -87,7 +87,6 @@ class ThoughtPopup(QFrame):
         self.way.currentIndexChanged.connect(self._change)
         self.budget = QSpinBox(self)
         self.budget.setRange(0, MOST)
-        self.budget.setMinimumHeight(NUMBER_HEIGHT)
         self.budget.setSingleStep(STEP)
         self.budget.setSpecialValueText(self.tr("No limit"))
         self.budget.setSuffix(" " + self.tr("tokens"))

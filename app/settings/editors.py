@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings.options import Choice, Option, Range
-from app.widgets.form_parts import NUMBER_HEIGHT
 
 MAX_SPIN = 2**31 - 1
 DECIMALS = 2
@@ -112,7 +111,7 @@ class WholeEditor(Editor):
         self.box.setSpecialValueText(option.lowest)
         self.box.setSuffix(f" {option.unit}" if option.unit else "")
         self.box.setGroupSeparatorShown(True)
-        self.box.setMinimumSize(150, NUMBER_HEIGHT)
+        self.box.setMinimumWidth(150)
         self.box.valueChanged.connect(self._say)
         self._take(self.box, QWidget(self))
 
@@ -142,7 +141,7 @@ class FractionEditor(Editor):
         self.box.setSingleStep(option.step)
         self.box.setSpecialValueText(option.lowest)
         self.box.setSuffix(f" {option.unit}" if option.unit else "")
-        self.box.setMinimumSize(110 if option.usual else 150, NUMBER_HEIGHT)
+        self.box.setMinimumWidth(110 if option.usual else 150)
         self.slider = QSlider(Qt.Orientation.Horizontal, self)
         self.slider.setAccessibleName(option.text)
         self.slider.setVisible(option.usual is not None)

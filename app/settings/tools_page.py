@@ -13,7 +13,7 @@ from app.settings.tool_list import ToolList
 from app.settings.tool_server_editor import ToolServerEditor
 from app.tools.keys import forget_key, with_key
 from app.widgets.flow import Flow
-from app.widgets.form_parts import NUMBER_HEIGHT, button, label
+from app.widgets.form_parts import button, label
 from app.widgets.plain_text import PlainLabel, plain
 from engine.errors import SpecExecError
 
@@ -52,7 +52,6 @@ class ToolsPage(QWidget):
         self.own.setEnabled(now.built_in)
         self.most_calls = QSpinBox(self)
         self.most_calls.setRange(1, MOST_CALLS)
-        self.most_calls.setMinimumHeight(NUMBER_HEIGHT)
         self.most_calls.setValue(now.most_calls)
         self.most_calls.setAccessibleName(self.tr("Calls for one question, at most"))
         self.servers = QListWidget(self)

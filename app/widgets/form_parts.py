@@ -21,7 +21,6 @@ from app.widgets.plain_text import PlainLabel, plain
 
 BAR_STEPS = 1000
 LINE_HEIGHT = 30  # pixels; makes input fields as high as buttons
-NUMBER_HEIGHT = 24  # pixels; makes fields for numbers, with their small arrows, as high as lists of choices
 
 
 def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:

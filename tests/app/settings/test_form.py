@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.preferences import NEW_CHATS, Preferences
@@ -309,8 +309,3 @@ def test_a_reset_can_be_undone_until_something_is_changed(form: Form[ChatSetting
     reset.click()
     form.rows["thinks"].edited.emit(True)
     assert reset.text() == "Reset all"
-
-
-def test_number_fields_are_as_high_as_lists_of_choices(form: Form[ChatSettings]) -> None:
-    heights = {box.height() for box in form.findChildren(QAbstractSpinBox)}
-    assert min(heights) >= min(box.height() for box in form.findChildren(QComboBox))
