@@ -1,11 +1,12 @@
 """A program that lets another engine give one greedy answer:
 
-    python peer_answer.py accelerate|llama.cpp
+    python peer_answer.py accelerate|llama.cpp|llama.cpp-server
     python peer_answer.py xllamacpp|llama_cpp|transformers
 
 With `accelerate`, transformers answers with accelerate's disk offload. With `llama.cpp`, llama.cpp decodes
-over a memory-mapped file. The others are for models that fit into RAM. The program imports nothing from this
-project, so that any Python that has the other engine can run it.
+over a memory-mapped file, by llama-cpp-python, or by the bindings xllamacpp of its server. The others are for
+models that fit into RAM. The program imports nothing from this project, so that any Python that has the other
+engine can run it.
 
 It reads one JSON object from standard input. For a model that fits into RAM it is the order of
 `engine.bench.in_ram`, and the output has the fields of its `InRamAnswer`. Otherwise it has: `model` (a folder
@@ -32,7 +33,8 @@ def main() -> None:
         figures = globals()[sys.argv[1]](order)
         print(json.dumps({**figures, "tokens_per_pass": 1.0, "peak_nbytes": peak_nbytes()}))
         return
-    answer = {"accelerate": by_accelerate, "llama.cpp": by_llama}[sys.argv[1]]
+    programs = {"accelerate": by_accelerate, "llama.cpp": by_llama, "llama.cpp-server": by_llama_server}
+    answer = programs[sys.argv[1]]
     token_ids, times_s = answer(order)
     seconds = times_s[-1] - times_s[0]
     rate = (len(token_ids) - 1) / seconds if seconds else None
@@ -93,6 +95,22 @@ def by_llama(order: dict[str, Any]) -> tuple[list[int], list[float]]:
         if token == llama.token_eos():
             break
     return token_ids, times_s
+
+
+def by_llama_server(order: dict[str, Any]) -> tuple[list[int], list[float]]:
+    """Answer with llama.cpp's server. Return the token ids, and the times of the first and the last one."""
+    import xllamacpp as bindings  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    settings = bindings.CommonParams()
+    settings.model.path = order["model"]
+    settings.n_ctx = len(order["prompt"]) + order["tokens"]
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = order["threads"]
+    settings.fit_params = False
+    server = bindings.Server(settings)
+    asked = {"prompt": order["prompt"], "max_tokens": order["tokens"], "temperature": 0.0, "logprobs": 1}
+    answer = server.handle_completions(asked)
+    token_ids = [each["id"] for each in answer["choices"][0]["logprobs"]["content"]]
+    return token_ids, [0.0, answer["timings"]["predicted_ms"] / 1000]
 
 
 # -- models that fit into RAM --------------------------------------------------------------------------------

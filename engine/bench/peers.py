@@ -46,7 +46,7 @@ With --in-ram: tokens per second, load time, time to the first token of a prompt
 peak memory of targets that fit into RAM; llama.cpp runs by xllamacpp (`pip install specexec-desktop[peers]`)
 or llama-cpp-python, transformers on folders.
 
-llama.cpp runs if llama-cpp-python is installed, in any Python, for example:
+llama.cpp runs if llama-cpp-python is installed, in any Python, or the bindings of its server (xllamacpp):
 
   python3 -m venv peers && CMAKE_ARGS=-DGGML_NATIVE=ON peers/bin/pip install llama-cpp-python
   specexec bench peers model.gguf --memory 1.5 --draft coder-draft --llama-python peers/bin/python"""
@@ -293,13 +293,13 @@ def table(results: Sequence[Result]) -> Iterator[str]:
     the first answer in the table."""
     width = max(len(result.target) for result in results)
     yield (
-        f"{'program':>10} {'target':>{width}} {'RAM limit':>9} {'tokens/s':>8} {'spread':>13} {'tokens':>6} "
+        f"{'program':>16} {'target':>{width}} {'RAM limit':>9} {'tokens/s':>8} {'spread':>13} {'tokens':>6} "
         f"{'same':>4} {'per pass':>8} {'peak GiB':>8}"
     )
     first = next((result.token_ids for result in results if result.runs), [])
     for result in results:
         limit = "–" if result.ram_limit is None else f"{result.ram_limit / 2**30:.2f}"
-        line = f"{result.name:>10} {result.target:>{width}} {limit:>9}"
+        line = f"{result.name:>16} {result.target:>{width}} {limit:>9}"
         if result.runs:
             rates = [run.tokens_per_second for run in result.runs]
             peaks = [run.peak_nbytes for run in result.runs if run.peak_nbytes is not None]
@@ -339,9 +339,10 @@ def _contenders(target: Path, draft: Path | None, terms: PeerTerms) -> Iterator[
         stdin = json.dumps({**order, "ram_limit": limit_nbytes})
         yield Contender("accelerate", target.name, limit_nbytes, command, stdin, files)
     else:
-        command = [terms.llama_python, str(PEER_PROGRAM), "llama.cpp"]
         stdin = json.dumps({**order, "threads": torch.get_num_threads()})
-        yield Contender("llama.cpp", target.name, None, command, stdin, files, "llama_cpp")
+        for name, needs in (("llama.cpp", "llama_cpp"), ("llama.cpp-server", "xllamacpp")):
+            command = [terms.llama_python, str(PEER_PROGRAM), name]
+            yield Contender(name, target.name, None, command, stdin, files, needs)
     command = [sys.executable, "-m", "engine.cli", "chat", "--json", "--target", str(target)]
     command += ["--device", "cpu", "--dtype", "bfloat16", "--weights", terms.weights]
     command += ["--context", str(len(prompt) + terms.tokens + terms.budget)]

@@ -1,9 +1,11 @@
 """Writes a made-up mixture of experts as a GGUF file: for what a pass costs, not for what it says. Its
 weights are random, and its tokenizer is that of another GGUF.
 
-usage: python -m tests.real.made_mixture olmoe|gpt-oss TOKENIZER.gguf OUT.gguf [LAYERS]
+usage: python -m tests.real.made_mixture olmoe|gpt-oss|qwen3 TOKENIZER.gguf OUT.gguf [LAYERS]
 olmoe: the shape of OLMoE-1B-7B in Q4_K_M, 16 layers, 4.2 GB; gpt-oss: that of gpt-oss-20b, its experts in
-MXFP4 and all other matrices in Q8_0, 24 layers, 11 GB
+MXFP4 and all other matrices in Q8_0, 24 layers, 11 GB; qwen3: that of Qwen3-30B-A3B in Q4_K_M, 48 layers, 18
+GB. The tokens that qwen3 says, and the experts that they choose, are those of `tests.real.made_routes`:
+experts are drawn with a skew, and consecutive tokens choose much the same.
 """
 
 import sys
@@ -12,21 +14,25 @@ from functools import cache
 import gguf
 import numpy as np
 
+from engine.bench.made_routing import Routing
+from tests.real.made_routes import SIZE, as_q4_k, as_q6_k, routers, signs_of, successors
+
 Q4, Q6, Q8, MXFP4 = (gguf.GGMLQuantizationType[name] for name in ("Q4_K", "Q6_K", "Q8_0", "MXFP4"))
 # Where the scales of a block lie, and their values: numbers stay small, so that states stay finite.
 SCALES = {Q4: {0: 0.0004, 2: 0.003}, Q6: {208: 0.00002}, Q8: {0: 0.0002}}
 DIFFERENT = 1 << 14  # blocks that differ; a matrix repeats them
+TRACE = 400  # tokens that qwen3 says
 
 
 @cache
-def matrices(shape: tuple[int, ...], kind: gguf.GGMLQuantizationType) -> np.ndarray:
-    """Random matrices in ggml's blocks: uint8 [..., rows, bytes of a row]."""
+def matrices(shape: tuple[int, ...], kind: gguf.GGMLQuantizationType, part: float) -> np.ndarray:
+    """Random matrices in ggml's blocks: uint8 [..., rows, bytes of a row]. part: factor of all numbers."""
     values, nbytes = gguf.GGML_QUANT_SIZES[kind]
     blocks = np.random.default_rng(len(shape) + kind).integers(0, 256, (DIFFERENT, nbytes), np.uint8)
     if kind == MXFP4:
         blocks[:, 0] = 120  # the exponent: numbers of at most 12 / 256
     for at, scale in SCALES.get(kind, {}).items():
-        blocks[:, at : at + 2] = np.frombuffer(np.float16(scale).tobytes(), np.uint8)
+        blocks[:, at : at + 2] = np.frombuffer(np.float16(scale * part).tobytes(), np.uint8)
     row = shape[-1] // values * nbytes
     return np.resize(blocks, (*shape[:-1], row))
 
@@ -43,7 +49,8 @@ class File:
                 sub = field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
                 self.writer.add_key_value(key, field.contents(), kind, sub)
                 if key == "tokenizer.ggml.tokens":
-                    self.vocabulary = len(field.contents())
+                    self._tokens = [field.parts[at] for at in field.data]
+                    self.vocabulary = len(self._tokens)
         self.writer.add_vocab_size(self.vocabulary)
 
     def sizes(self, layers: int, width: int, inner: int, heads: int, kv_heads: int) -> None:
@@ -56,8 +63,14 @@ class File:
         self.writer.add_head_count_kv(kv_heads)
         self.writer.add_layer_norm_rms_eps(1e-5)
 
-    def add(self, name: str, kind: gguf.GGMLQuantizationType, *shape: int) -> None:
-        self.writer.add_tensor(name, matrices(shape, kind), raw_dtype=kind)
+    def add(self, name: str, kind: gguf.GGMLQuantizationType, *shape: int, part: float = 1.0) -> None:
+        self.writer.add_tensor(name, matrices(shape, kind, part), raw_dtype=kind)
+
+    def words(self, first: str, many: int) -> list[int]:
+        """Return `many` tokens: `first`, and others that begin a word."""
+        tokens = [bytes(each).decode() for each in self._tokens]
+        others = [number for number, token in enumerate(tokens) if token.startswith("Ġ") and token.isalpha()]
+        return [tokens.index(first), *self._random.permutation(others)[: many - 1].tolist()]
 
     def plain(self, name: str, *shape: int, scale: float = 0.05) -> None:
         """Add random numbers in float32."""
@@ -134,6 +147,41 @@ def gpt_oss(tokenizer: str, out: str, layers: int = 24) -> None:
     file.close()
 
 
+def qwen3(tokenizer: str, out: str, layers: int = 48) -> None:
+    width, inner, heads, kv_heads, head = 2048, 768, 32, 4, 128
+    routing = Routing(layers, passes=TRACE)
+    file = File(out, "qwen3moe", tokenizer)
+    file.sizes(layers, width, 3 * width, heads, kv_heads)
+    file.writer.add_key_length(head)
+    file.writer.add_value_length(head)
+    file.writer.add_rope_freq_base(1e6)
+    file.writer.add_expert_feed_forward_length(inner)
+    file.writer.add_expert_count(routing.experts)
+    file.writer.add_expert_used_count(routing.chosen)
+    file.writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q4_K_M)
+    signs = signs_of(file.vocabulary, width)
+    trace = file.words("Ċ", TRACE)  # a prompt ends with a line feed
+    file.writer.add_tensor("token_embd.weight", as_q4_k(signs, SIZE), raw_dtype=Q4)
+    file.writer.add_tensor("output.weight", as_q6_k(*successors(trace, signs)), raw_dtype=Q6)
+    file.ones("output_norm.weight", width)
+    for layer, router in enumerate(routers(routing, signs[trace])):
+        path = f"blk.{layer}"
+        finer = Q6 if layer < layers // 8 or layer % 3 == 2 else Q4
+        for norm in ("attn_norm", "ffn_norm"):
+            file.ones(f"{path}.{norm}.weight", width)
+        for norm in ("attn_q_norm", "attn_k_norm"):
+            file.ones(f"{path}.{norm}.weight", head)
+        file.add(f"{path}.attn_q.weight", Q4, heads * head, width)
+        file.add(f"{path}.attn_k.weight", Q4, kv_heads * head, width)
+        file.add(f"{path}.attn_v.weight", finer, kv_heads * head, width)
+        file.add(f"{path}.attn_output.weight", Q4, width, heads * head, part=1 / SIZE)
+        file.writer.add_tensor(f"{path}.ffn_gate_inp.weight", router)
+        file.add(f"{path}.ffn_gate_exps.weight", Q4, routing.experts, inner, width)
+        file.add(f"{path}.ffn_up_exps.weight", Q4, routing.experts, inner, width)
+        file.add(f"{path}.ffn_down_exps.weight", finer, routing.experts, width, inner, part=1 / SIZE)
+    file.close()
+
+
 if __name__ == "__main__":
-    made = {"olmoe": olmoe, "gpt-oss": gpt_oss}[sys.argv[1]]
+    made = {"olmoe": olmoe, "gpt-oss": gpt_oss, "qwen3": qwen3}[sys.argv[1]]
     made(*sys.argv[2:4], *map(int, sys.argv[4:5]))

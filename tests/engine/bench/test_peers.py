@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -100,10 +101,10 @@ def test_the_rest_of_the_limit_goes_to_the_targets_weights():
     nbytes = file.stat().st_size
     draft = sum(weight.nbytes for weight in open_checkpoint(file).weights.values())
     overhead = 8 << 20
-    llama, plain = peers._contenders(file, None, terms(memory=nbytes - 1, overhead=overhead))
-    assert (llama.name, plain.name) == ("llama.cpp", "plain")
-    assert llama.ram_limit_nbytes is None
-    assert json.loads(llama.stdin)["tokens"] == 5
+    llama, server, plain = peers._contenders(file, None, terms(memory=nbytes - 1, overhead=overhead))
+    assert (llama.name, server.name, plain.name) == ("llama.cpp", "llama.cpp-server", "plain")
+    assert llama.ram_limit_nbytes is server.ram_limit_nbytes is None
+    assert json.loads(llama.stdin)["tokens"] == json.loads(server.stdin)["tokens"] == 5
     assert plain.ram_limit_nbytes == nbytes - 1 - overhead
     assert float(plain.command[plain.command.index("--ram-limit") + 1]) * GIB == plain.ram_limit_nbytes
     with pytest.raises(BadOption, match="leaves nothing for the target"):
@@ -195,6 +196,21 @@ def test_llama_cpps_answer_is_limited_and_timed_from_its_first_token(tmp_path, t
     answer = json.loads(done.stdout)
     assert answer["token_ids"] == expected
     assert answer["tokens_per_second"] == 2.0
+
+
+@pytest.mark.skipif(find_spec("xllamacpp") is None, reason="llama.cpp's server is not installed")
+def test_llama_cpps_server_takes_tokens_and_tells_tokens():
+    order = {"model": str(model_file("smollm2")), "prompt": [504, 2365, 282, 4649, 314], "tokens": 4}
+    done = subprocess.run(
+        [sys.executable, PROGRAMS / "peer_answer.py", "llama.cpp-server"],
+        input=json.dumps({**order, "threads": 1}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert len(answer["token_ids"]) == answer["tokens"] == 4
+    assert answer["tokens_per_second"] > 0
 
 
 @pytest.mark.parametrize(
