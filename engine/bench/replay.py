@@ -59,13 +59,13 @@ class ReplayVerifier:
 
 def can_replay(drafter: Drafter, greedy: bool) -> bool:
     """Return whether answers can be replayed to `drafter`: it must receive only committed tokens from the
-    target, and these must be the recorded ones. Verification by rejection commits the recorded tokens only if
+    target, no rows of it, and these tokens must be the recorded ones. Verification by rejection commits the recorded tokens only if
     decoding is `greedy`."""
     if isinstance(drafter, MergedDrafter):
         return all(can_replay(each, greedy) for each in drafter.drafters)
-    return drafter.needs == Needs(rejection=drafter.needs.rejection and greedy) and (
-        type(drafter).lanes is Drafter.lanes
-    )
+    has_lanes = type(drafter).lanes is not Drafter.lanes
+    needs = Needs(rejection=drafter.needs.rejection and greedy)
+    return drafter.needs == needs and not has_lanes and not drafter.follows
 
 
 def _feedback(tokens: Ids[int], path: list[int]) -> Feedback:

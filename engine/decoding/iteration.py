@@ -166,7 +166,9 @@ def begin_ahead(
     """Start the drafter with a prompt while the target reads it, and grow trees below the tokens that may
     follow. Return whether the drafter has read the prompt; if not, it must begin anew. end: length of the
     text at which the answer ends."""
-    if pending.ready or not limits.ahead or not drafter.drafts_ahead or drafter.needs.hidden_layers:
+    if pending.ready or not limits.ahead or not drafter.drafts_ahead:
+        return False
+    if drafter.follows or drafter.needs.hidden_layers:  # both are there once the target has read the prompt
         return False
     try:
         drafter.begin(prompt, sampler, pending.beside)

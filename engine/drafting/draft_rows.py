@@ -52,8 +52,7 @@ class DraftRows:
     def free_rows(self) -> int:
         """Number of nodes that can still be expanded. An expanded node keeps its row until `advance`, even if
         the tree drops the node."""
-        cache = self.sequence.cache
-        return cache.capacity - cache.length - cache.tail
+        return self.sequence.cache.free
 
     def run(self, nodes: list[int], tree: Nodes, progress: Progress) -> Array:
         """Run nodes; return their logits [nodes, vocabulary]. The first nodes of a tree are [ROOT]; later,

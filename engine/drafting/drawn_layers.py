@@ -39,6 +39,7 @@ class LayerDrafter(Drawing):
 
     def __init__(self, sequence: Sequence, vocabulary: int) -> None:
         self.sequence = sequence
+        self.follows = sequence.follows
         self.vocabulary = vocabulary
         self._rows = DraftRows(sequence)
         self._sampler = Sampler()

@@ -82,8 +82,7 @@ class EagleDrafter(Drafter):
 
     def _free_beams(self) -> int:
         """Return how many nodes the next round may expand at most: each takes a slot in the cache."""
-        cache = self._text.cache
-        return min(self._beams, cache.capacity - cache.length - cache.tail)
+        return min(self._beams, self._text.cache.free)
 
     def _run_root(self) -> Array:
         """Commit a row for each token up to the root; return the state [1, width] guessed at the root."""

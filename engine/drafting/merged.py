@@ -51,6 +51,7 @@ class MergedDrafter(Drafter):
         )
         self.defaults = replace(drafters[0].defaults, depth=MAX_DEPTH)
         self.drafts_ahead = any(drafter.drafts_ahead for drafter in drafters)
+        self.follows = any(drafter.follows for drafter in drafters)
         self._trust = [Trust() for _ in drafters]
         self._trees = [TokenTree.empty() for _ in drafters]  # as last merged
         self._tree = TokenTree.empty()

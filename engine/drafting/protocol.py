@@ -127,6 +127,7 @@ class Drafter(ABC):
     runs_a_model: bool = True  # whether drafting runs a model, so that each level of a tree costs a round
     is_chain: bool = False  # whether its trees never branch
     drafts_ahead: bool = False  # whether its trees can grow while the target verifies them
+    follows: bool = False  # whether it reads the target's rows, so that it cannot begin before the target has
 
     def covers(self, context: Sequence[int]) -> int:
         """Return how many tokens at the start of `context` the target need not run again for this drafter."""

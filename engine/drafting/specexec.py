@@ -62,7 +62,8 @@ class SpecExecDrafter(Drafter):
         narrower. coupled: whether growth takes the target's noise into account."""
         self.sequence = sequence
         # A tree that lives on has committed its root; without it, states would have to be rewound.
-        self.drafts_ahead = not sequence.follows and sequence.cache.rows_suffice
+        self.drafts_ahead = sequence.cache.rows_suffice
+        self.follows = sequence.follows
         self.vocabulary = vocabulary
         self._branch = branch
         self._decay = decay

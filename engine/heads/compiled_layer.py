@@ -53,7 +53,7 @@ class CompiledLayerHead(EagleHead):
         count, guesser = len(rows), self._guesser
         cache.reserve(count)
         if self._bound is not cache:
-            guesser.bind(cache.address, cache.capacity + 1)
+            guesser.bind(cache.address, cache.slots)
             self._bound = cache
         tokens, positions = rows.tokens, rows.positions
         tail = positions[:0]

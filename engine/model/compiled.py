@@ -93,9 +93,12 @@ class CompiledModel(Model):
     def nbytes(self) -> int:
         return self.weights.nbytes
 
-    def new_cache(self, capacity: int) -> HostCache:
+    def new_cache(self, capacity: int, beside: int = 0) -> HostCache:
+        """beside: the number of slots for the tail of a `SharedCache`; 0 if layers have states, which are not
+        shared."""
         states = self._shape.states
-        return StateCache(states, self._kept, capacity) if states else HostCache(self._kept, capacity)
+        assert not (states and beside)
+        return StateCache(states, self._kept, capacity) if states else HostCache(self._kept, capacity, beside)
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)
@@ -147,7 +150,7 @@ class CompiledModel(Model):
         count = len(rows)
         cache.reserve(count)
         if self._bound is not cache:
-            self._decoder.bind(cache.address, cache.capacity + 1)
+            self._decoder.bind(cache.address, cache.slots)
             self._bound = cache
         tokens, positions = rows.tokens, rows.positions
         tail = np.empty(0, np.int64) if tail_positions is None else tail_positions
@@ -229,8 +232,9 @@ def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) ->
     """Return the cache slots that each row sees, in the order of their positions. tail_positions: of the rows
     in the cache's tail."""
     positions = rows.positions
-    count, length, first = len(positions), cache.length, cache.length + cache.tail
+    count, length, first = len(positions), cache.length, cache.tail_start + cache.tail
     if rows.visible is None:
+        assert cache.tail_start == length, "a text is read from its own committed rows"
         prefix = np.arange(length + 1, length + count + 1)
         return Seen(first, prefix, np.zeros(1, np.int64), np.zeros(count + 1, np.int64))
     visible = rows.visible
@@ -240,7 +244,7 @@ def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) ->
         column = column[np.lexsort((at, row))]
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(visible.sum(axis=1), out=offsets[1:])
-    return Seen(first, np.full(count, length), length + column, offsets)
+    return Seen(first, np.full(count, length), cache.tail_start + column, offsets)
 
 
 def layers_of(

@@ -2,7 +2,8 @@
 
 Slots [0, length) hold committed tokens, slot i that of position i. Slots [length, length + tail) hold rows
 under consideration (a tree, say), in the order they were written; `keep` commits some of them. One
-spare slot behind the capacity takes rows that are never read.
+spare slot behind the capacity takes rows that are never read. Behind it, there may be slots for the tail of
+another sequence, which reads the same committed rows through a `SharedCache`.
 """
 
 import math
@@ -23,17 +24,34 @@ class KVCache(ABC):
     """The keys and values of one token sequence in all layers of a model.
 
     Attributes: `length`, the number of committed slots; `tail`, the number of slots under consideration;
-    `capacity`, the number of slots for both; `written`, the slot from which on none was ever written;
-    `rows_suffice`, whether the rows of a text are all that is kept of it, so that any prefix can be kept.
+    `capacity`, the number of slots for both; `beside`, that of slots for the tail of a `SharedCache`;
+    `written`, the slot from which on none was ever written; `rows_suffice`, whether the rows of a text are
+    all that is kept of it, so that any prefix can be kept.
     """
 
     rows_suffice = True
 
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, beside: int = 0) -> None:
         self.capacity = capacity
+        self.beside = beside
         self.length = 0
         self.tail = 0
         self.written = 0
+
+    @property
+    def slots(self) -> int:
+        """The number of all slots in memory."""
+        return self.capacity + 1 + self.beside
+
+    @property
+    def tail_start(self) -> int:
+        """The first slot of the tail."""
+        return self.length
+
+    @property
+    def free(self) -> int:
+        """The number of rows that the tail still has room for."""
+        return self.capacity - self.length - self.tail
 
     @property
     @abstractmethod
@@ -52,7 +70,7 @@ class KVCache(ABC):
     @property
     def row_nbytes(self) -> int:
         """Bytes of one token's rows in all layers."""
-        return self.nbytes // (self.capacity + 1)
+        return self.nbytes // self.slots
 
     @abstractmethod
     def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
@@ -80,6 +98,10 @@ class KVCache(ABC):
         """Write states that `read_states` has returned: those behind the rows that `adopt` commits next."""
         raise NotImplementedError
 
+    def shared(self) -> "SharedCache":
+        """Return a second view of the committed rows, whose tail is in the slots `beside` the capacity."""
+        raise NotImplementedError
+
     def adopt(self, rows: int) -> None:
         """Commit the next `rows` slots, into which rows were written. There must be no tail."""
         assert self.tail == 0
@@ -88,15 +110,15 @@ class KVCache(ABC):
 
     def reserve(self, rows: int) -> None:
         """Prepare for a pass that writes `rows` more rows. Raises PromptTooLong unless they fit."""
-        if self.length + self.tail + rows > self.capacity:
+        if rows > self.free:
             raise PromptTooLong(
                 f"{self.length + self.tail + rows} tokens do not fit in a context of {self.capacity}.",
                 "Shorten the prompt or increase the context length.",
             )
-        self.written = max(self.written, self.length + self.tail + rows)
+        self.written = max(self.written, self.tail_start + self.tail + rows)
 
     def extend_tail(self, rows: int) -> None:
-        assert self.length + self.tail + rows <= self.capacity
+        assert rows <= self.free
         self.tail += rows
 
     def keep(self, tail_slots: Sequence[int], survivors: Sequence[int] = ()) -> None:
@@ -130,17 +152,41 @@ class KVCache(ABC):
         self.tail = 0
 
 
+class SharedCache(KVCache):
+    """A second view of another cache's committed rows, which takes no memory. Its own rows never lie where
+    the other writes: its tail is in the slots `beside` the other's."""
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+    @property
+    def tail_start(self) -> int:
+        return self.capacity + 1
+
+    @property
+    def free(self) -> int:
+        return self.beside - self.tail
+
+    def follow(self, length: int, kept: Sequence[int]) -> None:
+        """Read the first `length` rows, which the other cache has committed. kept: the slots of the tail that
+        are still wanted, counted from its start, ascending; they become the tail."""
+        if list(kept) != list(range(len(kept))):
+            self.move([self.tail_start + slot for slot in kept], self.tail_start)
+        self.length, self.tail = length, len(kept)
+
+
 class HostCache(KVCache):
     """A cache for compiled passes.
 
     Attributes: `store`, uint8 [bytes], one layer behind the other; `layers`, views of it, uint8 [2 (keys,
-    values), kv_heads, capacity + 1, row_nbytes], whose rows are those of `engine.compiled.cache_rows`.
+    values), kv_heads, slots, row_nbytes], whose rows are those of `engine.compiled.cache_rows`.
     """
 
-    def __init__(self, layers: Sequence[tuple[int, int]], capacity: int) -> None:
+    def __init__(self, layers: Sequence[tuple[int, int]], capacity: int, beside: int = 0) -> None:
         """layers: key-value heads of each layer, and bytes of a row."""
-        super().__init__(capacity)
-        shapes = [(2, kv_heads, capacity + 1, nbytes) for kv_heads, nbytes in layers]
+        super().__init__(capacity, beside)
+        shapes = [(2, kv_heads, self.slots, nbytes) for kv_heads, nbytes in layers]
         sizes = [math.prod(shape) for shape in shapes]
         self.store = np.frombuffer(_sparse(sum(sizes)), np.uint8)
         parts = np.split(self.store, np.cumsum(sizes)[:-1])
@@ -160,6 +206,9 @@ class HostCache(KVCache):
     def address(self) -> int:
         return self.store.ctypes.data
 
+    def shared(self) -> SharedCache:
+        return SharedHostCache(self)
+
     def move(self, source: Sequence[int], first: int) -> None:
         slots = list(source)
         for layer in self.layers:
@@ -169,7 +218,7 @@ class HostCache(KVCache):
         return np.concatenate([layer[:, :, first : first + count].reshape(-1) for layer in self.layers])
 
     def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
-        count, start = rows.size * (self.capacity + 1) // self.store.nbytes, 0
+        count, start = rows.size * self.slots // self.store.nbytes, 0
         for layer in self.layers:
             part = layer[:, :, first : first + count]
             part[:] = rows[start : start + part.size].reshape(part.shape)
@@ -178,6 +227,14 @@ class HostCache(KVCache):
     def rows(self, layer: int) -> NDArray[np.uint8]:
         """Return the committed rows of a layer as stored, [2, kv_heads, length, row_nbytes]. For tests."""
         return self.layers[layer][:, :, : self.length]
+
+
+class SharedHostCache(SharedCache, HostCache):
+    """A `SharedCache` for compiled passes."""
+
+    def __init__(self, owner: HostCache) -> None:
+        KVCache.__init__(self, owner.capacity, owner.beside)
+        self.store, self.layers = owner.store, owner.layers
 
 
 def _sparse(nbytes: int) -> mmap.mmap:

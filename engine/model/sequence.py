@@ -40,7 +40,7 @@ class Sequence:
 
     Attributes: `model`; `cache`, the rows; `ids`, the committed tokens: slot i of the cache holds the row of
     ids[i]; `known`, the rows for other texts, or None if they are not kept; `follows`, whether the committed
-    rows are another sequence's, which must not run at the same time.
+    rows are those that another sequence has computed.
     """
 
     follows = False

@@ -44,7 +44,7 @@ class StateCache(HostCache):
 
     @property
     def row_nbytes(self) -> int:
-        return super().nbytes // (self.capacity + 1)
+        return super().nbytes // self.slots
 
     @property
     def state_nbytes(self) -> int:

@@ -43,6 +43,7 @@ _OF_LAYERS = re.compile(r"model\.(?:layers\.(\d+)|per_layer_model_projection|alt
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
+OWN_ROWS = 1024  # the same as in engine.model.shared_rows
 
 # The same as in engine.checkpoints and engine.streaming.
 LEAST_ROWS = 64
@@ -424,7 +425,6 @@ def self_pair(target: Outline) -> PairOutline:
         head=int(share * target.head),
         embedding=0,
         tied=True,
-        kv_row=0,
         tiling=0,
     )
     return PairOutline(target, draft, acceptance(draft.weights), shared=True)

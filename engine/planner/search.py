@@ -12,7 +12,7 @@ from typing import Literal
 from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
-from engine.planner.outline import Outline, PairOutline
+from engine.planner.outline import OWN_ROWS, Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
@@ -122,6 +122,8 @@ class Candidate:
     def _cache_nbytes(self, model: Outline) -> int:
         """Return the bytes of a model's KV cache, and of the states of layers that have no rows."""
         compute, context = self.compute(model), self.asked.context
+        if self.pair.shared and model is self.pair.draft:  # the rows of the text are the target's
+            context = min(context, OWN_ROWS)
         states = model.states + (1 + self.budget) * model.state_row
         if compute.unpacks:
             return model.kv_row * context * compute.itemsize + states

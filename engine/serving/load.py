@@ -30,7 +30,7 @@ from engine.model.interface import Model
 from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft, no_self_draft
 from engine.model.sequence import Sequence
-from engine.model.shared_rows import FollowingSequence
+from engine.model.shared_rows import sharing
 from engine.model.substitutes import free_for_substitutes
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
@@ -260,11 +260,13 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         if wanted and wanted.layer and not plan.own_layer:
             wanted = None  # by itself, it loads only beside a target that is in memory as a whole
         heads = _heads(wanted, target_model, plan.context) if wanted else None
-        target = Sequence(target_model, plan.context)
-        draft = Sequence(draft_model, plan.context) if draft_model else None
+        draft: Sequence | None
         if pair.files.drafts_for_itself:
-            draft_model = self_draft(target_model, pair.files.target, plan.context, cache.upper(), job)
-            draft = FollowingSequence(draft_model, target)
+            own = self_draft(target_model, pair.files.target, plan.context, cache.upper(), job)
+            target, draft = sharing(target_model, own, plan.context)
+        else:
+            target = Sequence(target_model, plan.context)
+            draft = Sequence(draft_model, plan.context) if draft_model else None
     except BaseException:
         target_model.close()
         raise

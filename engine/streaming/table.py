@@ -38,7 +38,6 @@ class DiskTable:
         self.span = span
         self._file = file
         self._row_nbytes = span.nbytes // span.shape[0]
-        self._bytes = memory(aligned(0, self._row_nbytes)[1] + SECTOR)
 
     @property
     def storage(self) -> str:
@@ -46,13 +45,14 @@ class DiskTable:
         return self.span.storage
 
     def rows(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Return the bytes of the rows `which` [n], as stored: uint8 [n, bytes of a row]. Raises StreamBroken
-        if reading fails."""
+        """Return the bytes of the rows `which` [n], as stored: uint8 [n, bytes of a row]. Several threads may
+        ask at once. Raises StreamBroken if reading fails."""
+        sectors = memory(aligned(0, self._row_nbytes)[1] + SECTOR)
         different, back = np.unique(which, return_inverse=True)
         stored = np.empty((len(different), self._row_nbytes), np.uint8)
         for place, row in enumerate(different.tolist()):
             begin = self.span.offset + row * self._row_nbytes
             first, last = aligned(begin, begin + self._row_nbytes)
-            self._file.read(self._bytes[: last - first].data, first, begin + self._row_nbytes - first)
-            stored[place] = self._bytes[begin - first : begin - first + self._row_nbytes]
+            self._file.read(sectors[: last - first].data, first, begin + self._row_nbytes - first)
+            stored[place] = sectors[begin - first : begin - first + self._row_nbytes]
         return stored[back]

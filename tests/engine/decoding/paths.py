@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.model.interface import Model, no_progress
-from engine.model.kv_cache import KVCache
+from engine.model.kv_cache import KVCache, SharedCache
 from engine.model.rows import Output
 
 VOCABULARY = 12
@@ -16,9 +16,9 @@ LAYERS = 3
 class PathCache(KVCache):
     """Holds the position and the token of each row."""
 
-    def __init__(self, capacity):
-        super().__init__(capacity)
-        self.store = np.full((capacity + 1, 2), -1)
+    def __init__(self, capacity, beside=0):
+        super().__init__(capacity, beside)
+        self.store = np.full((self.slots, 2), -1)
 
     @property
     def nbytes(self):
@@ -37,6 +37,15 @@ class PathCache(KVCache):
 
     def move(self, source, first):
         self.store[first : first + len(source)] = self.store[list(source)]
+
+    def shared(self):
+        return SharedPathCache(self)
+
+
+class SharedPathCache(SharedCache, PathCache):
+    def __init__(self, owner):
+        super().__init__(owner.capacity, owner.beside)
+        self.store = owner.store
 
 
 def logits_after(seed, path):
@@ -62,8 +71,8 @@ class PathModel(Model):
     arithmetic = "paths"
     nbytes = 0
 
-    def new_cache(self, capacity):
-        return PathCache(capacity)
+    def new_cache(self, capacity, beside=0):
+        return PathCache(capacity, beside)
 
     def embed(self, tokens):
         raise NotImplementedError
@@ -75,7 +84,7 @@ class PathModel(Model):
         self, rows, cache, tail_positions=None, logits_for=slice(None), hidden_layers=(), progress=no_progress
     ):
         cache.reserve(len(rows))
-        first = cache.length + cache.tail
+        first = cache.tail_start + cache.tail
         cache.store[first : first + len(rows)] = np.stack([rows.positions, rows.tokens], axis=1)
         paths, logits = [], []
         for row in range(len(rows)):
@@ -83,7 +92,7 @@ class PathModel(Model):
             if rows.visible is None:
                 slots += range(first, first + row + 1)
             else:
-                slots += (cache.length + np.flatnonzero(rows.visible[row])).tolist()
+                slots += (cache.tail_start + np.flatnonzero(rows.visible[row])).tolist()
             seen = sorted(cache.store[slots].tolist())
             assert [position for position, _ in seen] == list(range(len(seen))), (
                 "a row sees one row per position"

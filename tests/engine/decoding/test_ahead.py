@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.decoding.ahead import LAST, SHARE, STALE, GrowingAhead, Payoff, ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
-from engine.decoding.verdict import PassEnded
+from engine.decoding.verdict import EndedPass, PassEnded
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.merged import MergedDrafter
@@ -19,8 +19,10 @@ from engine.drafting.pld import PromptLookupDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.sps import SpsDrafter
 from engine.errors import BadOption
+from engine.model import shared_rows
 from engine.model.interface import Yielding, no_progress
 from engine.model.sequence import Sequence
+from engine.model.shared_rows import sharing
 from engine.sampling import Sampler
 from engine.tree import GROWN_AHEAD, TokenTree
 from tests.engine.decoding.paths import VOCABULARY, PathModel
@@ -61,14 +63,19 @@ class ScriptedPass(Yielding):
 
 
 class ScriptedVerifier(TargetVerifier):
-    """Its passes end after so many layers of the draft; after the last, at once."""
+    """Its passes end after so many layers of the draft; after the last, at once. They write their rows before
+    the draft computes, or after that if they are `late`."""
 
-    def __init__(self, target, sampler, script):
+    def __init__(self, target, sampler, script, late=False):
         super().__init__(target, sampler)
         self.script, self.launched, self.kind = list(script), [], ScriptedPass
+        self.late = late
 
     def _launch(self, run, choose, progress):
-        inner = super()._launch(run, choose, progress)
+        if self.late:
+            inner = EndedPass(lambda: choose(run(progress)))
+        else:
+            inner = super()._launch(run, choose, progress)
         self.launched.append(self.kind(inner, self.script.pop(0) if self.script else 0))
         return self.launched[-1]
 
@@ -93,14 +100,24 @@ def plain(sampler, seed=0, most=40, capacity=CAPACITY):
     return answer(verifier, NoDrafter(), sampler, limits, most, FixedLimits(limits))[0]
 
 
-def specexec(closeness=0.8, seed=0, capacity=CAPACITY):
-    return SpecExecDrafter(Sequence(PathModel(seed, closeness), capacity), VOCABULARY, branch=6)
+# With a cache of its own, with a lookup drafter beside it, and with the rows of its target.
+DRAFTS = ("apart", "merged", "self", "self, merged")
 
 
-def merged(closeness=0.8, seed=0, capacity=CAPACITY):
-    return MergedDrafter("specexec+pld", [specexec(closeness, seed, capacity), PromptLookupDrafter()])
+def pair(draft="apart", closeness=0.8, seed=0, capacity=CAPACITY):
+    """Return a target's sequence, and a drafter."""
+    models = PathModel(seed), PathModel(seed, closeness)
+    if draft.startswith("self"):
+        target, sequence = sharing(*models, capacity)
+    else:
+        target, sequence = (Sequence(model, capacity) for model in models)
+    drafter = SpecExecDrafter(sequence, VOCABULARY, branch=6)
+    if draft.endswith("merged"):
+        drafter = MergedDrafter("specexec+pld", [drafter, PromptLookupDrafter()])
+    return target, drafter
 
 
+drafts = st.sampled_from(DRAFTS)
 samplers = st.sampled_from(
     [
         Sampler(),
@@ -118,35 +135,39 @@ every_limit = st.builds(
 scripts = st.lists(st.one_of(st.integers(0, 40), st.just(MANY)), max_size=40)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     scripts,
     samplers,
     every_limit,
     st.sampled_from([0.5, 0.8, 1.0]),
     st.integers(0, 20),
-    st.sampled_from([specexec, merged]),
+    drafts,
+    st.booleans(),
 )
-def test_at_any_timing_the_tokens_are_those_of_plain_decoding(script, sampler, limits, closeness, seed, make):
-    verifier = ScriptedVerifier(Sequence(PathModel(seed), CAPACITY), sampler, script)
-    found, _ = answer(verifier, make(closeness, seed), sampler, limits)
+def test_at_any_timing_the_tokens_are_those_of_plain_decoding(
+    script, sampler, limits, closeness, seed, draft, late
+):
+    target, drafter = pair(draft, closeness, seed)
+    found, _ = answer(ScriptedVerifier(target, sampler, script, late), drafter, sampler, limits)
     assert found == plain(sampler, seed)
 
 
 @settings(max_examples=20, deadline=None)
-@given(scripts, st.integers(0, 20))
-def test_limits_that_change_leave_the_tokens_alone(script, seed):
+@given(scripts, st.integers(0, 20), drafts)
+def test_limits_that_change_leave_the_tokens_alone(script, seed, draft):
     sampler = Sampler(seed=5, temperature=0.8)
-    verifier = ScriptedVerifier(Sequence(PathModel(seed), CAPACITY), sampler, script)
+    target, drafter = pair(draft, 0.9, seed)
     rule = GrowingAhead(AutoLimits(TreeLimits(15, 4, 8)))
-    assert answer(verifier, specexec(0.9, seed), sampler, None, rule=rule)[0] == plain(sampler, seed)
+    verifier = ScriptedVerifier(target, sampler, script)
+    assert answer(verifier, drafter, sampler, None, rule=rule)[0] == plain(sampler, seed)
 
 
+@pytest.mark.parametrize("draft", ["apart", "self"])
 @pytest.mark.parametrize("sampler", [Sampler(), Sampler(seed=3, temperature=0.7)], ids=["greedy", "sampled"])
-def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler):
+def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler, draft):
     """A draft that equals its target, and passes during which it grows as far as it may."""
-    target = Sequence(PathModel(), CAPACITY)
-    drafter = specexec(1.0)
+    target, drafter = pair(draft, 1.0)
     tokens, iterations = answer(
         ScriptedVerifier(target, sampler, [MANY] * 100), drafter, sampler, TreeLimits(4, 4, 3)
     )
@@ -163,13 +184,31 @@ def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler):
 
 
 def test_the_first_tree_grows_while_the_prompt_is_read():
-    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [MANY])
-    drafter = specexec(1.0)
+    target, drafter = pair(closeness=1.0)
+    verifier = ScriptedVerifier(target, Sampler(), [MANY])
     tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
     assert tokens == plain(Sampler())
     assert iterations[0].survivors > 0
     first = len(PROMPT)
     assert drafter.sequence.model.computed.count(tuple(PROMPT[:first])) == 1
+
+
+def test_a_draft_with_the_rows_of_its_target_begins_once_the_target_has_read_the_prompt():
+    target, drafter = pair("self", 1.0)
+    verifier = ScriptedVerifier(target, Sampler(), [MANY] * 2)
+    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
+    assert tokens == plain(Sampler())
+    assert (iterations[0].survivors, iterations[0].ahead > 0) == (0, True)
+    assert min(map(len, drafter.sequence.model.computed)) > len(PROMPT)
+
+
+def test_a_draft_beside_its_target_grows_no_further_than_there_is_room(monkeypatch):
+    monkeypatch.setattr(shared_rows, "OWN_ROWS", 9)
+    target, drafter = pair("self", 1.0)
+    verifier = ScriptedVerifier(target, Sampler(), [MANY] * 100)
+    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
+    assert tokens == plain(Sampler())
+    assert any(each.survivors for each in iterations)
 
 
 def test_a_draft_that_has_not_read_the_prompt_in_time_reads_it_in_turn():
@@ -184,17 +223,18 @@ def test_a_draft_that_has_not_read_the_prompt_in_time_reads_it_in_turn():
             self.begun = True
             super().__call__(done, total)
 
-    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [])
+    target, drafter = pair(closeness=1.0)
+    verifier = ScriptedVerifier(target, Sampler(), [])
     verifier.kind = Late
-    tokens, iterations = answer(verifier, specexec(1.0), Sampler(), TreeLimits(4, 4, 3))
+    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
     assert tokens == plain(Sampler())
     assert not any(each.survivors for each in iterations)
 
 
 def test_where_it_does_not_pay_nothing_runs_beside_the_target():
     def computed(rule, script):
-        verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), script)
-        drafter = specexec()
+        target, drafter = pair()
+        verifier = ScriptedVerifier(target, Sampler(), script)
         tokens, iterations = answer(verifier, drafter, Sampler(), None, rule=rule)
         assert tokens == plain(Sampler())
         assert not any(each.ahead or each.ahead_s or each.survivors for each in iterations)
@@ -207,7 +247,7 @@ def test_where_it_does_not_pay_nothing_runs_beside_the_target():
 
 def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
     """Also those that read the prompt, in pieces."""
-    drafter = specexec(1.0)
+    target, drafter = pair(closeness=1.0)
     draft = drafter.sequence.model
     draft.prompt_rows = 2
     forward, given = draft.forward, []
@@ -217,36 +257,39 @@ def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
         return forward(*arguments, progress=progress, **named)
 
     draft.forward = noted
-    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [MANY])
+    verifier = ScriptedVerifier(target, Sampler(), [MANY])
     answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3), most=1 + 1)
     assert len(given) > len(PROMPT) // 2
     assert all(isinstance(progress, Yielding) for progress in given)
 
 
-def test_a_tree_that_survives_saves_the_rounds_that_grew_it(monkeypatch):
+@pytest.mark.parametrize("draft", ["apart", "self"])
+def test_a_tree_that_survives_saves_the_rounds_that_grew_it(draft, monkeypatch):
     monkeypatch.setattr(GrowingAhead, "_worth", lambda rule: 0.0)  # all trees are grown whole
 
     def rounds(script):
-        verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), script)
-        _, iterations = answer(verifier, specexec(1.0), Sampler(), TreeLimits(4, 4, 3))
+        target, drafter = pair(draft, 1.0)
+        verifier = ScriptedVerifier(target, Sampler(), script)
+        _, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
         return sum(each.rounds for each in iterations) / len(iterations)
 
     assert rounds([MANY] * 100) < 0.5 * rounds([])
 
 
 @settings(max_examples=20, deadline=None)
-@given(scripts, samplers, st.integers(12, 40))
-def test_the_end_of_the_context_ends_the_answer_without_an_error(script, sampler, capacity):
-    verifier = ScriptedVerifier(Sequence(PathModel(), capacity), sampler, script)
-    found, _ = answer(verifier, specexec(0.8, 0, capacity), sampler, TreeLimits(16, 8, 8), most=MANY)
+@given(scripts, samplers, st.integers(12, 40), drafts)
+def test_the_end_of_the_context_ends_the_answer_without_an_error(script, sampler, capacity, draft):
+    target, drafter = pair(draft, capacity=capacity)
+    verifier = ScriptedVerifier(target, sampler, script)
+    found, _ = answer(verifier, drafter, sampler, TreeLimits(16, 8, 8), most=MANY)
     assert found == plain(sampler, most=MANY, capacity=capacity)
     assert len(PROMPT) + len(found) == capacity
 
 
 @settings(max_examples=30, deadline=None)
-@given(scripts, st.integers(0, 400))
-def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, layers):
-    target, drafter = Sequence(PathModel(), CAPACITY), specexec()
+@given(scripts, st.integers(0, 400), st.sampled_from(["apart", "self"]), st.booleans())
+def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, layers, draft, late):
+    target, drafter = pair(draft)
     left = layers
 
     def stop(done, total):
@@ -256,13 +299,13 @@ def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, l
             raise Stopped
 
     drafter.sequence.model.on_layer = stop
-    verifier = ScriptedVerifier(target, Sampler(), script)
+    verifier = ScriptedVerifier(target, Sampler(), script, late)
     try:
         answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
     except Stopped:
         assert all(each.is_cancelled for each in verifier.launched)
     drafter.sequence.model.on_layer = no_progress
-    verifier = ScriptedVerifier(target, Sampler(), script)
+    verifier = ScriptedVerifier(target, Sampler(), script, late)
     assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
 
 
@@ -276,14 +319,15 @@ def rule_for(overlap, drafter, model):
 def test_only_drafters_that_can_draft_ahead_do():
     model = PathModel()
     rejecting = SpsDrafter(Sequence(model, CAPACITY), VOCABULARY)
-    assert rule_for("on", specexec(), model).choose().ahead
-    assert rule_for("on", merged(), model).choose().ahead
+    specexec = pair()[1]
+    for draft in DRAFTS:
+        assert rule_for("on", pair(draft)[1], model).choose().ahead
     for drafter in (rejecting, NoDrafter(), PromptLookupDrafter()):
         assert rule_for("on", drafter, model) is None
-    assert rule_for("off", specexec(), model) is None
-    assert rule_for("auto", specexec(), model) is None, "nothing is streamed"
+    assert rule_for("off", specexec, model) is None
+    assert rule_for("auto", specexec, model) is None, "nothing is streamed"
     with pytest.raises(BadOption):
-        rule_for("on", specexec(), SimpleNamespace(device="cuda"))
+        rule_for("on", specexec, SimpleNamespace(device="cuda"))
 
 
 MANY_MORE = 8 * SHARE  # nodes ahead, of trees of 8

@@ -12,10 +12,11 @@ from engine.decoding.pass_thread import PassThread
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.model.interface import no_progress
-from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from tests.engine.decoding.paths import LAYERS, PathModel
-from tests.engine.decoding.test_ahead import CAPACITY, MANY, Stopped, answer, plain, samplers, specexec
+from tests.engine.decoding.paths import LAYERS
+from tests.engine.decoding.test_ahead import MANY, Stopped, answer, drafts, pair, plain, samplers
+
+each_draft = pytest.mark.parametrize("draft", ["apart", "self"])
 
 
 class Waiting:
@@ -78,12 +79,12 @@ class WatchedVerifier(TargetVerifier):
         return pending
 
 
-def threaded(sampler, script=(), closeness=0.8):
-    target, drafter = PathModel(), specexec(closeness)
-    streamer = Waiting(drafter.sequence.model, script)
-    target.streamer, target.on_layer = streamer, streamer.target_layer
-    verifier = WatchedVerifier(Sequence(target, CAPACITY), sampler, ahead=True)
-    return verifier, drafter, streamer
+def threaded(sampler, script=(), closeness=0.8, draft="apart"):
+    target, drafter = pair(draft, closeness)
+    model = drafter.drafters[0] if draft.endswith("merged") else drafter
+    streamer = Waiting(model.sequence.model, script)
+    target.model.streamer, target.model.on_layer = streamer, streamer.target_layer
+    return WatchedVerifier(target, sampler, ahead=True), drafter, streamer
 
 
 def no_thread_is_left():
@@ -91,17 +92,18 @@ def no_thread_is_left():
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.integers(0, 12), max_size=60), samplers)
-def test_the_draft_computes_only_while_the_target_waits(script, sampler):
-    verifier, drafter, streamer = threaded(sampler, script)
+@given(st.lists(st.integers(0, 12), max_size=60), samplers, drafts)
+def test_the_draft_computes_only_while_the_target_waits(script, sampler, draft):
+    verifier, drafter, streamer = threaded(sampler, script, draft=draft)
     found, _ = answer(verifier, drafter, sampler, TreeLimits(8, 4, 6))
     assert found == plain(sampler)
     assert streamer.intrusions == 0
     assert no_thread_is_left()
 
 
-def test_trees_survive_passes_that_wait():
-    verifier, drafter, _ = threaded(Sampler(), [4 * LAYERS] * 300, closeness=1.0)
+@each_draft
+def test_trees_survive_passes_that_wait(draft):
+    verifier, drafter, _ = threaded(Sampler(), [4 * LAYERS] * 300, 1.0, draft)
     found, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
     assert found == plain(Sampler())
     assert sum(each.survivors > 0 for each in iterations) > 0.5 * len(iterations)
@@ -128,9 +130,10 @@ def failing(calls, error, otherwise=no_progress):
     return progress
 
 
+@each_draft
 @pytest.mark.parametrize("calls", [3, 9, 14, 15, 16, 20, 30, 50])
-def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
-    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
+def test_stopping_at_any_call_of_progress_ends_both_passes(calls, draft):
+    verifier, drafter, streamer = threaded(Sampler(), [5] * 100, draft=draft)
     progress = failing(calls, Stopped())
     with pytest.raises(Stopped):
         answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6), progress=progress)
@@ -139,9 +142,10 @@ def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
     assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
 
 
+@each_draft
 @pytest.mark.parametrize("layer", [LAYERS + 1, LAYERS + 3, 3 * LAYERS, 3 * LAYERS + 2])
-def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer):
-    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
+def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer, draft):
+    verifier, drafter, streamer = threaded(Sampler(), [5] * 100, draft=draft)
     target = verifier._target.model
     target.on_layer = failing(layer, OSError("the disk is gone"), streamer.target_layer)
     with pytest.raises(OSError, match="the disk is gone"):
@@ -151,9 +155,10 @@ def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer):
     assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
 
 
+@each_draft
 @pytest.mark.parametrize("layer", [40, 43, 47, 60])
-def test_an_error_of_the_draft_ends_the_pass_of_the_target(layer):
-    verifier, drafter, streamer = threaded(Sampler(), [MANY] * 100)
+def test_an_error_of_the_draft_ends_the_pass_of_the_target(layer, draft):
+    verifier, drafter, streamer = threaded(Sampler(), [MANY] * 100, draft=draft)
     draft = drafter.sequence.model
     draft.on_layer = failing(layer, MemoryError("no more"), streamer.draft_layer)
     with pytest.raises(MemoryError, match="no more"):

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from engine.bench.slower_disk import slow_down
 from engine.checkpoints import Span, Weight, open_checkpoint
 from engine.compiled.matrix import StreamedMatrix
+from engine.decoding.ahead import GrowingAhead
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verification import TargetVerifier
@@ -19,16 +21,17 @@ from engine.model import substitutes
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft
-from engine.model.sequence import Sequence
-from engine.model.shared_rows import FollowingSequence
+from engine.model.shared_rows import sharing
 from engine.model.substitutes import SubstituteFiles, substitute
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
+from tests.engine.decoding.test_ahead import ScriptedVerifier
 from tests.engine.model.test_compiled import CONTEXT, random_text, tiny
 from tests.engine.quantization.test_folders import write
 
 LITTLE = 300 << 10  # bytes: two slots and few resident matrices
 SAMPLERS = [Sampler(), Sampler(seed=3, temperature=0.7)]
+PASS_S = 0.02  # seconds in which a pass reads the streamed weights, where the disk is slow
 
 
 class Stopped(Exception):
@@ -49,23 +52,25 @@ def saved(folder, kind="qwen2"):
 
 
 @contextmanager
-def pair(folder, kind="qwen2", cache="F16"):
-    """A streamed target and its draft, as sequences."""
+def pair(folder, kind="qwen2", cache="F16", is_slow=False):
+    """A streamed target and its draft, as sequences. is_slow: whether the target waits for its disk."""
     file = saved(folder, kind)
     target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE), cache=cache)
     try:
-        followed = Sequence(target, CONTEXT)
+        if is_slow:
+            slow_down(target.streamer, target.streamer.pass_nbytes / PASS_S / 1e9)
         draft = load_self_draft(target, file, CONTEXT, no_progress, cache)
-        yield followed, FollowingSequence(draft, followed)
+        yield sharing(target, draft, CONTEXT)
     finally:
         target.close()
 
 
-def answer(target, drafter, sampler, prompt, limits, progress=no_progress, most=24):
-    """Return the tokens, and the iterations."""
+def answer(target, drafter, sampler, prompt, limits, verifier=None, progress=no_progress, most=24):
+    """Return the tokens, and the iterations. verifier: one whose passes may have a draft beside them."""
     tokens, iterations = [], []
-    verifier = TargetVerifier(target, sampler)
-    for event in decode(verifier, drafter, sampler, prompt, FixedLimits(limits), (), most, progress):
+    rule = GrowingAhead(FixedLimits(limits)) if verifier else FixedLimits(limits)
+    verifier = verifier or TargetVerifier(target, sampler)
+    for event in decode(verifier, drafter, sampler, prompt, rule, (), most, progress):
         if isinstance(event, Prefilled):
             tokens.append(event.token)
         elif isinstance(event, Iterated):
@@ -93,6 +98,43 @@ def test_the_tokens_are_those_of_plain_decoding_and_most_guesses_are_right(kind,
                 assert found == answer(target, NoDrafter(), sampler, prompt, NoDrafter.defaults)[0]
                 assert len(found) > 1.5 * len(iterations)
         target.rewind(0)
+
+
+@pytest.mark.parametrize(("kind", "cache"), [("qwen2", "F16"), ("gemma2", "Q8_0"), ("gemma4_text", "F16")])
+@pytest.mark.parametrize("late", [False, True])
+def test_trees_that_grow_beside_the_pass_survive_and_change_no_bit_of_the_targets_rows(
+    kind, cache, late, tmp_path
+):
+    """The target writes its rows before the draft computes beside it, or after that."""
+    with pair(tmp_path, kind, cache) as (target, draft):
+        drafter = drafter_of("specexec", target, draft)
+        for seed, sampler in enumerate(SAMPLERS):
+            prompt = random_text(20, seed)
+            verifier = ScriptedVerifier(target, sampler, [100] * 100, late)
+            found, iterations = answer(target, drafter, sampler, prompt, TreeLimits(8, 4, 6), verifier)
+            assert sum(each.survivors > 0 for each in iterations) > 0.3 * len(iterations)
+            rows = rows_of(target)
+            target.rewind(0)
+            assert found == answer(target, NoDrafter(), sampler, prompt, NoDrafter.defaults)[0]
+            assert all(map(np.array_equal, rows, rows_of(target)))
+            target.rewind(0)
+
+
+def rows_of(sequence):
+    return [sequence.cache.rows(layer).copy() for layer in range(len(sequence.cache.layers))]
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "gemma4_text"])
+def test_a_draft_that_computes_while_the_target_waits_for_its_disk_changes_no_token(kind, tmp_path):
+    with pair(tmp_path, kind, is_slow=True) as (target, draft):
+        drafter, prompt = drafter_of("specexec", target, draft), random_text(20)
+        for sampler in SAMPLERS:
+            verifier = TargetVerifier(target, sampler, ahead=True)
+            found, iterations = answer(target, drafter, sampler, prompt, TreeLimits(8, 4, 6), verifier)
+            assert any(each.ahead for each in iterations)
+            target.rewind(0)
+            assert found == answer(target, NoDrafter(), sampler, prompt, NoDrafter.defaults)[0]
+            target.rewind(0)
 
 
 @pytest.mark.parametrize("name", ["specexec+pld", "specinfer", "sps"])
@@ -123,10 +165,12 @@ def test_the_draft_reads_no_prompt_and_follows_the_target_through_turns(tmp_path
         assert found == answer(target, NoDrafter(), Sampler(), again, NoDrafter.defaults)[0]
 
 
+@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("layers", [1, 3, 8, 20])
-def test_stopping_anywhere_leaves_both_usable(layers, tmp_path):
-    with pair(tmp_path) as (target, draft):
+def test_stopping_anywhere_leaves_both_usable(layers, ahead, tmp_path):
+    with pair(tmp_path, is_slow=ahead) as (target, draft):
         drafter, prompt, left = drafter_of("specexec", target, draft), random_text(20), layers
+        verifier = TargetVerifier(target, Sampler(), ahead=True) if ahead else None
 
         def stop(done, total):
             nonlocal left
@@ -135,8 +179,8 @@ def test_stopping_anywhere_leaves_both_usable(layers, tmp_path):
                 raise Stopped
 
         with pytest.raises(Stopped):
-            answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6), stop)
-        found, _ = answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6))
+            answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6), verifier, stop)
+        found, _ = answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6), verifier)
         target.rewind(0)
         assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
 
@@ -163,7 +207,7 @@ def test_bytes_are_counted_once(tmp_path):
                     assert mine is theirs
         assert draft.model.nbytes == substituted > 0
         assert draft.cache.nbytes == 0
-        assert not drafter_of("specexec", target, draft).drafts_ahead, "both use the same rows of the cache"
+        assert draft.cache.store is target.cache.store
         # 4.5 bits each, and tiles have room for whole vectors of rows
         assert 4.5 / 8 * numbers <= substituted < 5.5 / 8 * numbers
 
