@@ -59,8 +59,8 @@ class ReplayVerifier:
 
 def can_replay(drafter: Drafter, greedy: bool) -> bool:
     """Return whether answers can be replayed to `drafter`: it must receive only committed tokens from the
-    target, no rows of it, and these tokens must be the recorded ones. Verification by rejection commits the recorded tokens only if
-    decoding is `greedy`."""
+    target and read none of its rows, and the tokens must be the recorded ones. Verification by rejection
+    commits the recorded tokens only if decoding is `greedy`."""
     if isinstance(drafter, MergedDrafter):
         return all(can_replay(each, greedy) for each in drafter.drafters)
     has_lanes = type(drafter).lanes is not Drafter.lanes

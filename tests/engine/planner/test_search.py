@@ -9,11 +9,20 @@ from hypothesis import given, settings
 
 from engine.checkpoints.storage import BLOCKS
 from engine.compiled.layout import LAYOUTS, expansion
+from engine.model import shared_rows
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, INDEXED_TILE_BITS, PACKING, OwnLayer, catalogued, self_pair
+from engine.planner.outline import (
+    COMPILED,
+    INDEXED_TILE_BITS,
+    OWN_ROWS,
+    PACKING,
+    OwnLayer,
+    catalogued,
+    self_pair,
+)
 from engine.planner.prediction import pass_s
-from engine.planner.search import CUDA_VRAM
+from engine.planner.search import CUDA_VRAM, Candidate
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
 
 ASKED = Asked(8192)
@@ -331,6 +340,17 @@ def test_what_a_target_lends_to_its_own_draft_is_counted_once():
     assert plan_for(DESKTOP, SELF, Asked(2048)).device == "cpu", "a card does not run it"
     substitutes = SELF.draft.nbytes / SELF.target.nbytes * shared.memory.ssd
     assert shared.memory.ram >= substitutes + shared.layers.ram * (90 << 20)
+
+
+@pytest.mark.parametrize(("context", "rows"), [(512, 512), (8192, OWN_ROWS)])
+def test_rows_of_a_draft_beside_those_of_its_target_take_room(context, rows):
+    without = replace(SELF, draft=replace(SELF.draft, kv_row=0))
+    candidates = [
+        Candidate(pair, LAPTOP, Asked(context), "cpu", 64, False, False) for pair in (SELF, without)
+    ]
+    own, none = (each.overhead_nbytes for each in candidates)
+    assert own - none == SELF.target.kv_row * rows * candidates[0].compute(SELF.draft).itemsize
+    assert OWN_ROWS == shared_rows.OWN_ROWS
 
 
 def test_an_own_layer_for_drafts_counts_and_gives_way_where_the_target_fills_the_memory():

@@ -1,4 +1,4 @@
-"""Rows of a table on the disk: a draft that shares its target's embedding looks rows up while the target does."""
+"""A table on the disk: a draft that shares its target's embedding looks rows up while the target does."""
 
 import threading
 from pathlib import Path
