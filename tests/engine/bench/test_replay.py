@@ -18,6 +18,7 @@ from engine.drafting.specinfer import SpecInferDrafter
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
+from tests.engine.decoding.test_ahead import pair as path_pair
 from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, pair
 from tests.engine.models import VOCABULARY
 
@@ -115,6 +116,12 @@ def test_with_rejection_only_greedy_answers_can_be_replayed():
 def test_drafters_with_rows_outside_the_tree_cannot_be_replayed():
     assert not can_replay(LookaheadDrafter(), greedy=True)
     assert not can_replay(MergedDrafter("merged", [specexec(), LookaheadDrafter()]), greedy=True)
+
+
+def test_drafters_that_read_the_targets_rows_cannot_be_replayed():
+    assert can_replay(path_pair("apart")[1], greedy=True)
+    assert not can_replay(path_pair("self")[1], greedy=True)
+    assert not can_replay(path_pair("self, merged")[1], greedy=True)
 
 
 def test_a_record_covers_only_the_recorded_answer():

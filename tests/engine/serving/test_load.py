@@ -185,9 +185,10 @@ def test_a_streamed_target_drafts_for_itself(
         assert loaded.drafter == "specexec"
         assert loaded.draft is not None
         assert loaded.draft.nbytes > 0
-        chat = Chat(id=2, messages=[Message("user", "HELLO")], options=Options(seed=4, max_new_tokens=10))
-        answers = [engine.answer(chat, lambda event: None, lambda: False) for _ in range(2)]
-        assert answers[0].token_ids == answers[1].token_ids
+        ways = [Options(seed=4, max_new_tokens=10, overlap=overlap) for overlap in ("off", "on")]
+        chats = [Chat(id=2, messages=[Message("user", "HELLO")], options=way) for way in ways]
+        answers = [engine.answer(chat, lambda event: None, lambda: False) for chat in (*chats, chats[0])]
+        assert answers[0].token_ids == answers[1].token_ids == answers[2].token_ids
         assert answers[0].memory.ram < 60 << 20
         parts = {part.what: part.nbytes for part in answers[0].memory.parts if part.tier == "ram"}
         assert parts["draft"] == loaded.draft.nbytes
