@@ -155,7 +155,6 @@ class HybridCache(TensorCache):
         rows = visibility.rows
         if rows.visible is None:
             return self._paths_of_text(len(rows))
-        assert not rows.visible[:, self.tail :].triu(1).any(), "a row sees only rows before it"
         absorbed = max(memory.tail.absorbed for memory in self._memories.values())
         behind = torch.cat([visibility.tail_positions[absorbed:], rows.positions])
         depths = behind - (self.length + absorbed)
