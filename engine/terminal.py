@@ -165,14 +165,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="maximum RAM for the target's weights, in GiB; weights beyond both limits are streamed from the "
         "model files in every pass (default: what fits)",
     )
-    models.add_argument(
-        "--processor-helps",
-        choices=["never", "measured"],
-        default="never",
-        help="measured: beside a graphics card, the processor multiplies by a share of the weights in RAM "
-        "where they lie, if passes measured at loading are faster so; it rounds activations to 8 bits "
-        "(default: never)",
-    )
+    add_helps_option(models)
     models.add_argument(
         "--threads",
         type=int,
@@ -229,6 +222,18 @@ def add_cache_option(parser: "argparse._ActionsContainer") -> None:
         default="f16",
         help="format of the KV cache on the CPU: f16, or q8_0, rounded to 8 bits, which takes about half the "
         "memory and runs only with weights as stored (default: f16)",
+    )
+
+
+def add_helps_option(parser: "argparse._ActionsContainer") -> None:
+    """Add --processor-helps."""
+    parser.add_argument(
+        "--processor-helps",
+        choices=["never", "measured"],
+        default="never",
+        help="measured: beside a graphics card, the processor multiplies by a share of the weights in RAM "
+        "where they lie, if passes measured at loading are faster so; it rounds activations to 8 bits "
+        "(default: never)",
     )
 
 

@@ -221,12 +221,16 @@ def table_of_help(cases: Sequence[HelpedCase]) -> Iterator[str]:
     """Yield the lines of a Markdown table; none without cases."""
     if cases:
         yield ""
-        yield "| card | PCIe | rows | processor's share | alone, s | with its help, s | × |"
-        yield "|---" * 7 + "|"
+        yield (
+            "| card | PCIe | rows | processor's share | planned | alone, s | with its help, s | × "
+            "| planned, s |"
+        )
+        yield "|---" * 9 + "|"
     for case in cases:
         if one := case.one_pass:
-            cells = [f"{one.share:.0%}", f"{one.alone_s:.2f}", f"{one.shared_s:.2f}"]
-            yield _line(case, [*cells, f"{one.alone_s / one.shared_s:.2f}"])
+            cells = [f"{one.share:.0%}", f"{one.planned_share:.0%}", f"{one.alone_s:.2f}"]
+            cells += [f"{one.shared_s:.2f}", f"{one.alone_s / one.shared_s:.2f}"]
+            yield _line(case, [*cells, _planned(one.planned_s, one.shared_s)])
 
 
 def _line(case: SimulatedCase | HelpedCase, cells: list[str]) -> str:

@@ -52,7 +52,7 @@ def _parameters(model: CatalogModel, experts: int) -> int:
     shared = sum(rows * columns for _, rows, columns in _shared(model))
     layers = 0
     for layer in range(model.layers):
-        width = _width(model, layer, model.intermediate)
+        width = inner_width(model, layer, model.intermediate)
         expert = sum(rows * columns for _, rows, columns in _mlp(model, width)) + _expert_vectors(model)
         layers += sum(rows * columns for _, rows, columns in (*_attention(model, layer), *_inputs(model)))
         layers += experts * expert + shared + _others(model, layer)
@@ -103,7 +103,7 @@ def _inputs(model: CatalogModel) -> Iterator[Matrix]:
         yield "inputs", model.hidden, model.inputs.width
 
 
-def _width(model: CatalogModel, layer: int, intermediate: int) -> int:
+def inner_width(model: CatalogModel, layer: int, intermediate: int) -> int:
     """Return the width of a layer's MLP. intermediate: that of most layers."""
     twice = model.inputs is not None and model.inputs.twice and not model.attends(layer)
     return 2 * intermediate if twice else intermediate
@@ -168,7 +168,7 @@ _NORMALIZED = (
 
 def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerBytes:
     """Return the bytes of one layer. layer: 0, 1, ...; in a GGUF file, some layers are larger than others."""
-    intermediate = _width(model, layer, variant.intermediate or model.intermediate)
+    intermediate = inner_width(model, layer, variant.intermediate or model.intermediate)
 
     def nbytes(matrices: Iterator[Matrix]) -> int:
         return sum(_matrix_nbytes(model, variant, matrix, layer) for matrix in matrices)

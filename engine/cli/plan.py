@@ -4,6 +4,7 @@ import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from engine.errors import BadOption
 from engine.files import named_path
 from engine.planner import Asked, MachineProfile, Plan, RatedPlan, Recommendation
 from engine.planner.paper import Compared, comparison
-from engine.terminal import Commands, add_cache_option, add_command, say
+from engine.terminal import Commands, add_cache_option, add_command, add_helps_option, say
 
 GIB = 2**30
 DESCRIBING = ("vram", "ram", "link_gbps", "disk_gbps", "machine")
@@ -73,6 +74,7 @@ def add(commands: Commands) -> None:
         help="maximum RAM for the target's weights, in GiB (default: what fits)",
     )
     add_cache_option(pair)
+    add_helps_option(pair)
     described = parser.add_argument_group("machine", "Describe another machine, wholly or in part.")
     described.add_argument(
         "--machine",
@@ -124,18 +126,19 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.emit:
         return run_emit(parsed, there)
     history = () if any(vars(parsed)[name] is not None for name in DESCRIBING) else planner.history()
+    asked = partial(_asked, parsed, there)
     found = own = None
     if parsed.target is None:
         found = planner.recommend(there, catalog.catalog(), history)
         plan = found.plan
     else:
         planned = [
-            (planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair)), pair)
+            (planner.plan_for(there, pair, asked(pair.target), planner.learned(history, pair)), pair)
             for pair in planner.pairs_named(parsed.target, parsed.draft)
         ]
         plan, pair = max(planned, key=lambda each: each[0].predicted_tokens_per_second or 0.0)
         if parsed.draft == "auto":
-            own = planner.own_draft(there, pair, _asked(parsed, pair.target), plan, history)
+            own = planner.own_draft(there, pair, asked(pair.target), plan, history)
     if parsed.json:
         chosen = _recommended(found) if found else {"why": None, "own_draft": own}
         say(msgspec.json.encode({**_fields(plan), **chosen, "machine": there}).decode())
@@ -153,7 +156,7 @@ def _fields(plan: Plan) -> dict[str, Any]:
     return {name.removesuffix("_nbytes"): value for name, value in asdict(plan).items()}
 
 
-def _asked(parsed: argparse.Namespace, target: planner.Outline) -> Asked:
+def _asked(parsed: argparse.Namespace, there: MachineProfile, target: planner.Outline) -> Asked:
     if parsed.context is not None and parsed.context > target.context:
         raise BadOption(
             f"The model's context is at most {target.context:,} tokens.",
@@ -166,6 +169,7 @@ def _asked(parsed: argparse.Namespace, target: planner.Outline) -> Asked:
         parsed.budget,
         device=None if parsed.kv_cache == "f16" else "cpu",
         cache=parsed.kv_cache.upper(),
+        helper=there.compiled if parsed.processor_helps == "measured" else None,
     )
 
 
@@ -217,6 +221,8 @@ def _lines(plan: Plan) -> Iterator[str]:
             f"{plan.predicted_tokens_per_pass:.1f} tokens per pass of {plan.seconds_per_pass:.2f} s "
             f"with a budget of {plan.budget}"
         )
+        if plan.helped:
+            yield f"Processor    multiplies by {plan.helped:.0%} of the streamed weights where they lie"
         yield f"First token  {plan.time_to_first_token_s:.1f} s after a prompt of {planner.PROMPT:,} tokens"
         memory = {"VRAM": plan.memory.vram, "RAM": plan.memory.ram, "SSD": plan.memory.ssd}
         if plan.experts is not None:

@@ -22,6 +22,7 @@ from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.choices import choice_nbytes, row_choices
+from engine.planner.uneven import catalogued_uneven, stored_uneven
 from engine.routing import RoutingCounts, kept_counts
 
 # The formats in engine.compiled.layout, which is not imported here because it imports the compiler. GPTQ and
@@ -113,12 +114,14 @@ class Outline:
     with the table of inputs of layers; `uncut`: the largest matrix that can only be moved whole, 0 if there
     is none. `tiling`: bytes that all weights take beyond the stored ones in the tiles of compiled passes,
     where these are much larger. `packing`: how many times as long as usual it takes to bring a streamed byte
-    into such tiles, on average.
+    into such tiles, on average. `lendable`: the share of the layers' bytes by which a processor can multiply
+    beside a card: in no expert, and stored in one piece, in a format of compiled passes.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
     In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
     `state_row`: what these layers keep of one row of a tree.
+    `uneven`: bytes of memory that a row of a compiled pass takes because layers differ.
     Of a mixture: `experts`: bytes of its experts, 0 if there are none; `chosen`: share of the experts that a
     token uses; `choices`: bytes of memory that a row of a compiled pass takes for its experts; `routing`:
     counts of earlier answers; None if there are none.
@@ -147,8 +150,10 @@ class Outline:
     compiled: bool = False
     tiling: int = 0
     packing: float = 1.0
+    lendable: float = 0.0
     states: int = 0
     state_row: int = 0
+    uneven: int = 0
     experts: int = 0
     chosen: float = 1.0
     choices: int = 0
@@ -228,6 +233,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     of_layers = [sizes.layer_nbytes(model, variant, layer) for layer in range(model.layers)]
     first, *others = (layer.total for layer in of_layers)
     layers = (first + sizes.projection_nbytes(model, variant), *others)
+    experts = sum(layer.mlp for layer in of_layers) if model.experts else 0
     file = variant.file or variant.repository.rpartition("/")[2]
     return Outline(
         name=variant.id,
@@ -251,7 +257,8 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         tiling=_tiling(layer_weights, _GROUPED_TILE_BITS[variant.bits], sum(layers))
         if variant.bits and model.compiled
         else 0,
-        experts=sum(layer.mlp for layer in of_layers) if model.experts else 0,
+        lendable=1 - experts / sum(layers) if variant.format in ("gguf", "16-bit") else 0.0,
+        experts=experts,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
         choices=choice_nbytes(
             model.hidden, intermediate, model.experts, model.experts_per_token, variant.format == "16-bit"
@@ -261,6 +268,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         routing=kept_counts(Path(file)) if model.experts else None,
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
+        uneven=catalogued_uneven(model, variant),
         own_layer=OwnLayer(sizes.mtp_nbytes(model, variant), 0, 2 * model.kv_heads * model.head_dim)
         if variant.mtp
         else None,
@@ -314,8 +322,10 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         if compiled
         else 0,
         packing=_packing(multiplied),
+        lendable=1 - sum(map(_kept_nbytes, weights, weights.values())) / sum(layers.values()),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
+        uneven=stored_uneven(weights, hidden),
         experts=expert_nbytes,
         chosen=chosen,
         choices=row_choices(weights, experts, used),
@@ -343,6 +353,14 @@ def _tile_bits(weight: Weight) -> float:
     if weight.groups and weight.format in ("GPTQ", "AWQ"):
         return _GROUPED_TILE_BITS[weight.groups.bits]
     return INDEXED_TILE_BITS.get(weight.format, 0.0)
+
+
+def _kept_nbytes(name: str, weight: Weight) -> int:
+    """Return the bytes of a layer's matrix by which no processor can multiply beside a card; 0 of others."""
+    if ".layers." not in name or len(weight.shape) < 2:
+        return 0
+    in_tiles = weight.format in COMPILED and len(weight.spans) == 1 and not weight.shape[1] % 32
+    return 0 if in_tiles and ".experts." not in name else weight.nbytes
 
 
 def _packing(weights: Collection[Weight]) -> float:

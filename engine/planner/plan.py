@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.planner.machines import Compute
 from engine.planner.prediction import Limit
 
 Device = Literal["cuda", "cpu"]
@@ -15,7 +16,8 @@ class Asked:
 
     Attributes: `vram_limit_nbytes`, `ram_limit_nbytes`: bytes that the target's weights and the ring may take
     in that tier together; `unpacked`: whether weights that are not streamed are unpacked once, at loading;
-    `cache`: format of keys and values in compiled passes, F16 or Q8_0.
+    `cache`: format of keys and values in compiled passes, F16 or Q8_0; `helper`: the speed of compiled passes
+    of the processor, if it may multiply by weights in RAM beside a card; None if it must not.
     """
 
     context: int
@@ -25,6 +27,7 @@ class Asked:
     device: Device | None = None
     unpacked: bool | None = None
     cache: str = "F16"
+    helper: Compute | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ class Plan:
     drafts is loaded; `budget`: the initial budget.
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
-    growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers.
+    growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers;
+    `helped`: the share of the streamed weights by which the processor multiplies beside a card.
     If the pair will not run, `missing` says why, and there are no predictions.
     """
 
@@ -94,6 +98,7 @@ class Plan:
     memory: Tiers = Tiers(0, 0, 0)
     layers: Tiers = Tiers(0, 0, 0)
     experts: ExpertPlan | None = None
+    helped: float = 0.0
 
     @property
     def runs(self) -> bool:

@@ -18,15 +18,23 @@ DEPTH = 1.4
 WIDTH = 0.3  # additional rounds that wide trees take, relative to budget / beams
 
 
-def pass_s(model: Outline, rows: int, compute: Compute, unpacked: bool, logits: int | None = None) -> float:
+def pass_s(
+    model: Outline,
+    rows: int,
+    compute: Compute,
+    unpacked: bool,
+    logits: int | None = None,
+    of_layers: float = 1.0,
+) -> float:
     """Return the seconds that one pass takes with all weights on the device. unpacked: whether weights were
-    unpacked at loading. logits: number of rows whose logits are computed; None for all rows."""
-    head = model.table_weights
-    weights = model.layer_weights * model.touched(rows) + head
-    products = 2 * (model.layer_weights * model.active * rows + head * (rows if logits is None else logits))
+    unpacked at loading. logits: number of rows whose logits are computed; None for all rows. of_layers: the
+    share of the layers' weights that this device multiplies by."""
+    head, of_all = model.table_weights, model.layer_weights * of_layers
+    weights = of_all * model.touched(rows) + head
+    products = 2 * (of_all * model.active * rows + head * (rows if logits is None else logits))
     seconds = products / compute.flops + len(model.layers) * compute.layer_s
     if not unpacked and rows <= compute.fused_rows:
-        stored = sum(model.layers) * model.touched(rows) + model.head
+        stored = sum(model.layers) * of_layers * model.touched(rows) + model.head
         return seconds + stored * (1.0 if compute.unpacks else model.expansion) / compute.memory
     if model.packed and not unpacked:
         seconds += weights / compute.unpack
@@ -77,12 +85,15 @@ class Stream:
         return "PCIe" if self.link_s > self.disk_s else "disk"
 
 
-def stream(placement: LayerPlacement, machine: MachineProfile, on_card: bool, used: float) -> Stream:
+def stream(
+    placement: LayerPlacement, machine: MachineProfile, on_card: bool, used: float, lent: float = 0.0
+) -> Stream:
     """Return the seconds that moving the streamed weights of one pass takes. used: share of the layers'
-    weights that the pass needs."""
+    weights that the pass needs. lent: bytes in RAM that are not moved, because the processor multiplies by
+    them there."""
 
     def seconds(ring: int, staging: int) -> tuple[float, float]:
-        moved = max(0.0, placement.streamed * used - ring) if on_card else 0.0
+        moved = max(0.0, placement.streamed * used - lent - ring) if on_card else 0.0
         read = max(0.0, placement.ssd * used - (staging if on_card else ring))
         return moved / machine.link, read / machine.disk
 
@@ -102,13 +113,15 @@ class PredictedIteration:
     """The predicted figures of an iteration.
 
     Attributes: `tokens`: tokens that it gives; `draft_s`: seconds of growing the tree; `target_s`: seconds of
-    the target pass, including waiting for streamed weights; `limited_by`: what limits the speed.
+    the target pass, including waiting for streamed weights; `limited_by`: what limits the speed; `helped`:
+    the share of the streamed weights that is lent to the processor, beside a card, in passes of few rows.
     """
 
     tokens: float
     draft_s: float
     target_s: float
     limited_by: Limit
+    helped: float = 0.0
 
     @property
     def s(self) -> float:

@@ -11,11 +11,13 @@ from typing import Literal
 
 from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
+from engine.planner.lending import ROWS, Helper
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import OWN_ROWS, Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
+from engine.planner.sharing import SharedTarget
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
@@ -85,7 +87,7 @@ class Candidate:
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
         taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
-        taken += 0 if compute.unpacks else rows * target.choices
+        taken += 0 if compute.unpacks else rows * (target.choices + target.uneven)
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         if target.own_layer and self.pair.own_layer == "required":
@@ -170,6 +172,8 @@ def plan_for(
             continue
         correction = corrections(candidate.device)
         predicted = predict(candidate, placement, correction)
+        if predicted.helped and candidate.budget >= ROWS and asked.budget is None:
+            continue  # trees have no more rows then than the processor helps with
         speed = predicted.tokens_per_second * correction.choosing
         if best is None or speed > (best.predicted_tokens_per_second or 0.0):
             best = _plan(candidate, placement, predicted, speed, correction)
@@ -237,9 +241,24 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
         passing = target.experts if placement.cache else placement.streamed
         packing = 1.0 if compute.unpacks else target.packing
         computing_s += passing * target.touched(1 + budget) * compute.moving * packing
-    streaming = moving(candidate, placement, 1 + budget)
+    streaming, share = moving(candidate, placement, 1 + budget), 0.0
+    if helped := shared(candidate, placement):
+        share = helped.share()
+        if share and 1 + budget <= ROWS:
+            computing_s = helped.computing_s(1 + budget, share)
+            streaming = helped.streaming(1 + budget, share)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
-    return replace(predicted, target_s=predicted.target_s * correction.verifying)
+    return replace(predicted, target_s=predicted.target_s * correction.verifying, helped=share)
+
+
+def shared(candidate: Candidate, placement: LayerPlacement) -> SharedTarget | None:
+    """Return the target as card and processor share it; None if the processor may not help."""
+    helper, machine = candidate.asked.helper, candidate.machine
+    if helper is None or candidate.device != "cuda" or not placement.ram:
+        return None
+    target = candidate.pair.target
+    beside = Helper.beside(helper, machine.link)
+    return SharedTarget(target, placement, machine, candidate.compute(target), beside)
 
 
 def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream:
@@ -296,6 +315,7 @@ def _plan(
         memory=memory,
         layers=Tiers(device, ram, ssd) if on_card else Tiers(0, device, ssd),
         experts=_experts(pair.target, placement),
+        helped=predicted.helped,
     )
 
 

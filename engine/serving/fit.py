@@ -101,6 +101,7 @@ def fit(
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}
     here = planner.profile_of(machine.probe(catalog.models_folder()), cards, formats)
     here = replace(here, ram=here.ram + own_nbytes())
+    helper = here.compiled if request.processor_helps == "measured" else None
     if card_itemsize is not None and here.card:
         here = replace(here, card=planner.with_itemsize(here.card, card_itemsize))
     if itemsize is not None or request.weights == "unpacked":
@@ -115,6 +116,7 @@ def fit(
         device=device,
         unpacked=UNPACKED[request.weights],
         cache=request.kv_cache.upper(),
+        helper=helper,
     )
     learned = planner.learned(planner.history(), pair)
     plan = planner.plan_for(here, pair, asked, learned)

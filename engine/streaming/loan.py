@@ -3,17 +3,11 @@
 import logging
 from collections.abc import Callable, Mapping
 
+from engine.planner.lending import ROWS, try_shares
 from engine.streaming.placement import spread
 from engine.streaming.streamer import Streamer
 
 _log = logging.getLogger(__name__)
-
-# The rows of the passes that are timed, and the most of a pass in which the processor helps: for more, it
-# takes longer than a card does.
-ROWS = 32
-# The processor helps if a pass then takes less than this share of its time: trees of ROWS rows give a tenth
-# fewer tokens per pass than those of twice as many.
-GAIN = 0.85
 
 
 class Lending:
@@ -56,12 +50,10 @@ class Lending:
 
     def choose(self, run: Callable[[], float], processor: float) -> None:
         """Use the share with which passes of ROWS rows are fastest, or none if the processor does not
-        make them faster.
+        make them faster (`engine.planner.lending`).
 
         run: runs such a pass and returns its seconds. Of each share, a first pass brings the ring into step,
-        and the second is timed. processor: the bytes that the processor multiplies by in a second. The first
-        share to be tried is the one with which processor and link would end together; then smaller ones,
-        because both share the RAM's bandwidth.
+        and the second is timed. processor: the bytes that the processor multiplies by in a second.
         """
 
         def timed(share: float) -> float:
@@ -69,16 +61,13 @@ class Lending:
             run()
             return run()
 
-        whole = timed(0)
-        most = processor_share(processor, self.nbytes / whole)
-        times = {share: timed(share) for share in (most, most * 3 / 4, most / 2)}
-        best = min(times, key=lambda share: times[share])
-        helps = times[best] < GAIN * whole
-        self.use(best if helps else 0)
+        tried = try_shares(timed, self.nbytes, processor)
+        self.use(tried.share)
         _log.info(
             "Passes of %d rows take %.3f s if all weights cross the link, and %.3f s if the processor "
             "multiplies by %.0f %% of them in RAM: %s.",
-            *(ROWS, whole, times[best], 100 * best, "so it does" if helps else "so it does not"),
+            *(ROWS, tried.alone_s, tried.best_s, 100 * tried.best),
+            "so it does" if tried.share else "so it does not",
         )
 
     def _turn(self, on: bool) -> None:
@@ -88,9 +77,3 @@ class Lending:
         for number in self._lent:
             self._turn_chunk(number, on)
         self._streamer.lend(self._lent if on else ())
-
-
-def processor_share(processor: float, link: float) -> float:
-    """Return the share of what crosses the link with which processor and link end together. processor, link:
-    bytes of weights per second."""
-    return processor / (processor + link)

@@ -20,10 +20,11 @@ from engine.compiled.pool import shared_pool
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
+from engine.planner.lending import ROWS
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink
-from engine.streaming.loan import ROWS, Lending
+from engine.streaming.loan import Lending
 from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache

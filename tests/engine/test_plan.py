@@ -174,3 +174,13 @@ def test_invalid_numbers_are_bad_usage(option, value):
     with pytest.raises(SystemExit) as ended:
         cli.run(["plan", f"{option}={value}"])
     assert ended.value.code == 2
+
+
+def test_a_plan_says_what_the_processor_multiplies_beside_a_card(capsys):
+    asked = ("--machine", "rtx-4060", "--ram", "64", "--target", "llama-3.3-70b-q4_k_m")
+    alone = printed(capsys, *asked)
+    helped = printed(capsys, *asked, "--processor-helps", "measured")
+    assert alone["helped"] == 0 < helped["helped"] < 1
+    assert helped["seconds_per_pass"] < alone["seconds_per_pass"]
+    assert cli.run(["plan", *asked, "--processor-helps", "measured"]) == 0
+    assert f"multiplies by {helped['helped']:.0%} of the streamed weights" in capsys.readouterr().out

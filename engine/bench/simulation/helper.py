@@ -6,44 +6,16 @@ the card goes on when it has the processor's outputs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from engine.bench.simulation.card import Signal, SimulatedCard, Unit
 from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.model import SimulatedTarget, SizedMatrix
 from engine.compiled.matrix import can_tile
-from engine.planner import Compute
+from engine.planner.lending import ROWS, Helper
+from engine.planner.outline import PACKING
 from engine.streaming import Streamer
-from engine.streaming.loan import ROWS, Lending
-
-# Seconds until a small copy between card and processor has begun and its end is known, in each direction; an
-# estimate.
-EXCHANGE_S = 20e-6
-ITEM = 4  # bytes of a number that is exchanged
-
-
-@dataclass(frozen=True, slots=True)
-class Helper:
-    """The processor's part. `compute`: its speed, of which `memory` is what the link leaves of the RAM's
-    bandwidth; `link`: in bytes per second."""
-
-    compute: Compute
-    link: float
-
-    def seconds(self, matrix: SizedMatrix, rows: int) -> float:
-        """Return the seconds of a product; in each pass, the stored bytes are packed into tiles."""
-        weights = matrix.shape[0] * matrix.shape[1]
-        packing_s = matrix.nbytes * self.compute.moving
-        return packing_s + matrix.nbytes / self.compute.memory + 2 * weights * rows / self.compute.flops
-
-    def sending_s(self, matrix: SizedMatrix, rows: int) -> float:
-        """Return the seconds in which a matrix's input reaches RAM."""
-        return EXCHANGE_S + rows * matrix.shape[1] * ITEM / self.link
-
-    def answering_s(self, matrix: SizedMatrix, rows: int) -> float:
-        """Return the seconds in which a product reaches the card."""
-        return EXCHANGE_S + rows * matrix.shape[0] * ITEM / self.link
+from engine.streaming.loan import Lending
 
 
 class HelpedTarget:
@@ -71,7 +43,7 @@ class HelpedTarget:
             return self._clock.seconds - began
 
         chunk = next(iter(self._chunks.values()))
-        seconds = sum(self._helper.seconds(each, ROWS) for each in chunk)
+        seconds = sum(self._product_s(each, ROWS) for each in chunk)
         self.lending.choose(timed, sum(each.nbytes for each in chunk) / seconds)
 
     def run(self, rows: int) -> None:
@@ -91,15 +63,18 @@ class HelpedTarget:
                     self._target.multiply(matrix, rows)
             if done is not None:
                 self._card.wait(done)
-                self._card.compute(sum(self._helper.answering_s(matrix, rows) for matrix in near))
+                self._card.compute(sum(self._helper.exchange_s(rows * matrix.shape[0]) for matrix in near))
         self._card.wait(self._card.used())
 
     def _start(self, near: Sequence[SizedMatrix], rows: int) -> Signal:
         """Start the products of one input, and return the event of their end."""
-        seconds = self._helper.sending_s(near[0], rows) + sum(
-            self._helper.seconds(each, rows) for each in near
-        )
-        return self._processor.launch(0, seconds, self._card.used())
+        sending_s = self._helper.exchange_s(rows * near[0].shape[1])
+        product_s = sum(self._product_s(each, rows) for each in near)
+        return self._processor.launch(0, sending_s + product_s, self._card.used())
+
+    def _product_s(self, matrix: SizedMatrix, rows: int) -> float:
+        weights, packing = matrix.shape[0] * matrix.shape[1], PACKING.get(matrix.format.name, 1.0)
+        return self._helper.product_s(matrix.nbytes, weights, rows, packing)
 
     def _turn(self, number: int, on: bool) -> None:
         change = self._near.update if on else self._near.difference_update

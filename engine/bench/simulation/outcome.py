@@ -1,16 +1,27 @@
 """One case of the simulation: a pair on a described machine, from its plan to its passes and iterations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
-from engine.bench.simulation.helper import HelpedTarget, Helper
+from engine.bench.simulation.helper import HelpedTarget
 from engine.bench.simulation.iteration import SimulatedDrafter, iterate
 from engine.bench.simulation.model import SimulatedTarget
 from engine.checkpoints import Weight
 from engine.errors import BadOption
-from engine.planner import Asked, Compute, MachineProfile, Outline, PairOutline, Plan, acceptance, plan_for
+from engine.planner import (
+    Asked,
+    Compute,
+    MachineProfile,
+    Outline,
+    PairOutline,
+    Plan,
+    acceptance,
+    iteration_seconds,
+    plan_for,
+)
+from engine.planner.lending import Helper
 from engine.planner.prediction import Growth, growth
 from engine.streaming import Streamer, WeightLimits
 
@@ -80,12 +91,15 @@ class SimulatedOutcome:
 @dataclass(frozen=True, slots=True)
 class SharedPass:
     """A pass over `rows` rows with the processor's help. `share`: of the bytes that else cross the link, what
-    it multiplies; `alone_s`, `shared_s`: seconds without and with its help."""
+    it multiplies; `alone_s`, `shared_s`: seconds without and with its help; `planned_share`, `planned_s`: the
+    planner's prediction of share and seconds."""
 
     rows: int
     share: float
     alone_s: float
     shared_s: float
+    planned_share: float
+    planned_s: float
 
 
 def simulate(
@@ -153,16 +167,17 @@ def simulate_help(
     if nothing is streamed.
     """
     pair = PairOutline(target, None, acceptance(0))
-    plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
-    if not plan.runs:
+    asked = Asked(context, budget=rows - 1, device="cuda", helper=processor)
+    plan = plan_for(machine, pair, asked)
+    seconds = iteration_seconds(machine, pair, asked, plan)
+    if seconds is None:
         return None
     running = _Running(weights, _limits(plan), machine)
-    processor = replace(processor, memory=max(1.0, processor.memory - machine.link))
-    helper = Helper(processor, machine.link)
+    helper = Helper.beside(processor, machine.link)
     helped = HelpedTarget(running.target, helper, running.clock, running.card)
-    works = [lambda: running.target.run(rows), helped.choose_share, lambda: helped.run(rows)]
-    alone_s, _, shared_s = running.timed(works)
-    return SharedPass(rows, helped.lending.share, alone_s, shared_s)
+    works = [lambda: running.target.run(rows), lambda: helped.run(rows)]
+    alone_s, shared_s = running.timed(works, helped.choose_share)
+    return SharedPass(rows, helped.lending.share, alone_s, shared_s, plan.helped, seconds(rows - 1))
 
 
 def _limits(plan: Plan) -> WeightLimits:
@@ -189,11 +204,14 @@ class _Running:
         assert self.target.streamer is not None
         return self.target.streamer
 
-    def timed(self, works: Sequence[Callable[[], None]]) -> list[float]:
+    def timed(
+        self, works: Sequence[Callable[[], None]], first: Callable[[], None] = lambda: None
+    ) -> list[float]:
         """Return the mean seconds of each of `works`, in the middle of others of its kind, and close the
-        target."""
+        target. first: called before them."""
 
         def repeated() -> list[float]:
+            first()
             found = []
             for work in works:
                 for _ in range(BEFORE):

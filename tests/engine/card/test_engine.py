@@ -1,6 +1,7 @@
 """The engine on another device: models are loaded, streamed, recorded and helped there, and give the numbers
 of transformers on the processor."""
 
+import numpy as np
 import platformdirs
 import pytest
 import torch
@@ -17,6 +18,7 @@ from engine.errors import BadCheckpoint
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner import lending
 from engine.proof import link_checks, worker
 from engine.proof.card import CudaCard
 from engine.proof.trial import Trial
@@ -24,7 +26,7 @@ from engine.sampling import Sampler
 from engine.serving import fit
 from engine.serving import load as steps
 from engine.serving.service import EngineService
-from engine.streaming import WeightLimits, chunks, loan
+from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.loader import load_model
@@ -92,7 +94,7 @@ def test_packed_weights_are_unpacked_on_the_card(tmp_path):
 
 def test_a_processor_that_helps_waits_for_inputs_and_the_card_for_outputs(tmp_path, monkeypatch):
     monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: 1e12)
-    monkeypatch.setattr(loan, "GAIN", 10.0)
+    monkeypatch.setattr(lending, "GAIN", 10.0)
     module = reference("qwen3")
     module.save_pretrained(tmp_path)
     model = load(tmp_path, limits=RAM, processor_helps=True)
@@ -113,6 +115,17 @@ def test_in_a_pass_the_host_waits_only_for_what_it_has_to_read(kind, how, waits,
     before = CARD.kernels.waits
     model.forward(rows, cache)
     assert CARD.kernels.waits == before + waits
+    model.close()
+
+
+def test_in_a_pass_of_a_tree_over_states_the_host_waits_for_nothing(tmp_path):
+    reference("qwen3_5_text").save_pretrained(tmp_path)
+    model = load(tmp_path)
+    sees = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1]], np.bool_)
+    rows, cache = Rows(np.array(TEXT[:3]), np.array([0, 1, 1]), sees), model.new_cache(CONTEXT)
+    before = CARD.kernels.waits
+    model.forward(rows, cache)
+    assert CARD.kernels.waits == before
     model.close()
 
 

@@ -12,8 +12,10 @@ from engine.errors import Interrupted
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.streaming import WeightLimits, loan
-from engine.streaming.loan import ROWS, Lending, processor_share
+from engine.planner import lending
+from engine.planner.lending import ROWS, processor_share
+from engine.streaming import WeightLimits
+from engine.streaming.loan import Lending
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
@@ -172,20 +174,20 @@ def test_processor_and_link_end_together():
 
 @pytest.mark.parametrize(("gain", "helps"), [(0.5, True), (0.99, False), (1.5, False)])
 def test_the_share_is_chosen_by_the_times_of_passes(helped, gain, helps):
-    lending = helped(0.0).lending
+    tried = helped(0.0).lending
 
     def run():
-        return gain if lending.share else 1.0
+        return gain if tried.share else 1.0
 
-    lending.choose(run, processor=lending.nbytes / 1.0)
-    assert bool(lending.share) == helps
+    tried.choose(run, processor=tried.nbytes / 1.0)
+    assert bool(tried.share) == helps
 
 
 @pytest.mark.parametrize("rate", [1e3, 1e12], ids=["slow", "fast"])
 def test_a_loaded_model_is_as_right_whatever_the_passes_have_shown(tmp_path, link, monkeypatch, rate):
     reference("qwen3").save_pretrained(tmp_path)
     monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: rate)
-    monkeypatch.setattr(loan, "GAIN", 10.0)
+    monkeypatch.setattr(lending, "GAIN", 10.0)
     model = load(tmp_path, processor_helps=True)
     assert (model.lending.share > 0) == (rate > 1e6)
     assert ("by the processor" in model.arithmetic) == (rate > 1e6)

@@ -1,0 +1,76 @@
+"""Plans reckon with a processor that helps a card, by the rule that a loaded model uses. How well they
+predict its passes is compared in tests/engine/bench/simulation/test_outcome.py."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.checkpoints import open_checkpoint
+from engine.planner import Asked, PairOutline, checkpoint_outline, iteration_seconds, plan_for
+from engine.planner.lending import GAIN, ROWS
+from engine.planner.machines import GIB, compiled_processor
+from engine.planner.outline import catalogued
+from tests.engine.checkpoints.files import convert
+from tests.engine.models import reference
+from tests.engine.planner.made import DESKTOP, PAIR
+
+MACHINE = replace(DESKTOP, vram=12 * GIB, link=12.4e9)
+PROCESSOR = replace(compiled_processor(8, {"avx512_vnni"}), memory=62e9)
+HELPED = Asked(8192, device="cuda", helper=PROCESSOR)
+LENDABLE = replace(PAIR, target=replace(PAIR.target, lendable=1.0))
+
+
+def test_a_plan_shares_the_target_with_the_processor_in_trees_of_few_rows():
+    plan = plan_for(MACHINE, LENDABLE, HELPED)
+    assert plan.helped > 0.3
+    assert plan.budget < ROWS
+    alone = plan_for(MACHINE, LENDABLE, replace(HELPED, helper=None, budget=plan.budget))
+    assert alone.helped == 0
+    assert plan.seconds_per_pass < GAIN * alone.seconds_per_pass
+    assert plan.memory == alone.memory
+
+
+def test_more_rows_are_the_cards_alone():
+    fixed = replace(HELPED, budget=ROWS)
+    plan = plan_for(MACHINE, LENDABLE, fixed)
+    alone = plan_for(MACHINE, LENDABLE, replace(fixed, helper=None))
+    assert (plan.budget, plan.seconds_per_pass) == (ROWS, alone.seconds_per_pass)
+    seconds = iteration_seconds(MACHINE, LENDABLE, HELPED, plan)
+    assert seconds(ROWS - 1) < 0.8 * seconds(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("machine", "pair", "asked"),
+    [
+        (MACHINE, LENDABLE, replace(HELPED, helper=None)),
+        (MACHINE, PAIR, HELPED),
+        (replace(MACHINE, link=60e9), LENDABLE, HELPED),
+        (replace(MACHINE, vram=80 * GIB), LENDABLE, HELPED),
+        (MACHINE, LENDABLE, replace(HELPED, ram_limit_nbytes=2 * GIB)),
+    ],
+    ids=["not asked", "another format", "a fast link", "nothing streamed", "the disk is the limit"],
+)
+def test_the_processor_does_not_help_where_it_does_not_pay(machine, pair, asked):
+    plan = plan_for(machine, pair, asked)
+    assert plan.runs
+    assert plan.helped == 0
+
+
+def test_what_can_be_lent_is_in_a_format_of_compiled_passes_and_no_expert():
+    assert catalogued("qwen2.5-72b-q4_k_m").lendable == 1
+    assert catalogued("qwen2.5-72b-awq").lendable == 0
+    assert 0 < catalogued("qwen3-30b-a3b-q4_k_m").lendable < 0.1
+
+
+@pytest.mark.parametrize(("kind", "share"), [("qwen3", 1.0), ("qwen3_moe", 0.4)])
+def test_a_file_says_what_can_be_lent(kind, share, tmp_path):
+    module = reference(kind, hidden_size=64, intermediate_size=128)
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf", "Q8_0"))
+    assert checkpoint_outline(file, "tiny").lendable == pytest.approx(share, abs=0.1)
+
+
+def test_a_draft_of_the_same_pair_takes_its_time_beside_the_help():
+    plan = plan_for(MACHINE, LENDABLE, HELPED)
+    without = plan_for(MACHINE, PairOutline(LENDABLE.target, None, PAIR.acceptance), HELPED)
+    assert plan.draft_s > 0 == without.draft_s
+    assert without.helped == pytest.approx(plan.helped, rel=0.1)
