@@ -78,8 +78,7 @@ def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild |
 
     Torch is imported only if there is a card of the maker that it is built for.
     """
-    vendor = "nvidia" if torch and torch.cuda else "amd" if torch and torch.rocm else None
-    if torch is None or not any(gpu.vendor == vendor for gpu in here.gpus):
+    if torch is None or not torch.cards(here.gpus):
         return torch
     from torch.cuda import get_arch_list
 

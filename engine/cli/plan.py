@@ -198,8 +198,7 @@ def _here(parsed: argparse.Namespace) -> MachineProfile:
     folder = named_path(parsed.models or catalog.models_folder())
     here = machine.probe(folder)
     torch = machine.installed_torch()
-    if torch is None or not (torch.cuda or torch.rocm):
-        here = replace(here, gpus=())  # the engine cannot use this machine's graphics cards
+    here = replace(here, gpus=torch.cards(here.gpus) if torch else ())  # the engine uses no others
     if parsed.disk_gbps is None or parsed.measure:
         here = with_disk_measured(here, folder, parsed.measure)
     return planner.profile_of(here, planner.cards(torch is None or torch.kernel_problem is None))

@@ -80,6 +80,7 @@ def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
         )
     elif amd and torch.rocm is not None:
         yield from _architecture(amd, torch)
+        yield from _kernels(machine, amd[0], torch)
 
 
 def _driver(machine: Machine, gpu: Gpu, cuda: str) -> Iterator[Finding]:
@@ -132,9 +133,10 @@ def _kernels(machine: Machine, gpu: Gpu, torch: TorchBuild) -> Iterator[Finding]
     version = torch.version.partition("+")[0]
     if torch.kernel_problem == "no_triton":
         missing = "Triton is not installed"
-        hint = "Set the engine up again in the settings, or install the package triton"
-        hint += "-windows" if machine.system == "windows" else ""
-        hint += f" in the version that belongs to PyTorch {version}."
+        package = "triton-rocm" if torch.rocm else "triton"
+        package += "-windows" if machine.system == "windows" and torch.cuda else ""
+        hint = f"Set the engine up again in the settings, or install the package {package} in the version "
+        hint += f"that belongs to PyTorch {version}."
     else:
         missing = "Triton finds no C compiler or no headers of Python"
         hint = "Install them (on Debian and Ubuntu: sudo apt install gcc python3-dev)."

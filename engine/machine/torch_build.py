@@ -5,11 +5,14 @@ import runpy
 import shutil
 import sys
 import sysconfig
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
+
+from engine.machine.data import Gpu
 
 KernelProblem = Literal["no_triton", "no_compiler"]
 
@@ -29,6 +32,18 @@ class TorchBuild:
     rocm: str | None = None
     architectures: tuple[str, ...] = ()
     kernel_problem: KernelProblem | None = None
+
+    @property
+    def vendor(self) -> Literal["nvidia", "amd"] | None:
+        """The maker of the cards that it computes on; None if it uses the processor only."""
+        if self.cuda:
+            return "nvidia"
+        return "amd" if self.rocm else None
+
+    def cards(self, gpus: Iterable[Gpu]) -> tuple[Gpu, ...]:
+        """Return those cards that are of this maker: torch calls both makers' CUDA devices, but a build sees
+        only its own."""
+        return tuple(gpu for gpu in gpus if gpu.vendor == self.vendor)
 
 
 def installed_torch(packages: Path | None = None) -> TorchBuild | None:

@@ -11,13 +11,13 @@ from typing import Literal
 
 from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
-from engine.planner.lending import ROWS, Helper
+from engine.planner.loan import ROWS, Helper
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import OWN_ROWS, Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
-from engine.planner.sharing import SharedTarget
+from engine.planner.shared_target import SharedTarget
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token

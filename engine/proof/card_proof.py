@@ -72,5 +72,7 @@ class CardProof:
 
 def first_card() -> machine.Gpu | None:
     """Return the card that the engine computes on, as the driver describes it; None if it describes none."""
-    gpus = machine.cards_here()
+    gpus, torch = machine.cards_here(), machine.installed_torch()
+    if torch and torch.vendor:
+        gpus = list(torch.cards(gpus))
     return next((gpu for gpu in gpus if gpu.total_nbytes), None)

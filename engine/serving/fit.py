@@ -99,7 +99,10 @@ def fit(
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}
-    here = planner.profile_of(machine.probe(catalog.models_folder()), cards, formats)
+    probed = machine.probe(catalog.models_folder())
+    if torch and torch.vendor:
+        probed = replace(probed, gpus=torch.cards(probed.gpus))
+    here = planner.profile_of(probed, cards, formats)
     here = replace(here, ram=here.ram + own_nbytes())
     helper = here.compiled if request.processor_helps == "measured" else None
     if card_itemsize is not None and here.card:

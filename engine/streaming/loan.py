@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 
-from engine.planner.lending import ROWS, try_shares
+from engine.planner.loan import ROWS, try_shares
 from engine.streaming.placement import spread
 from engine.streaming.streamer import Streamer
 
@@ -50,7 +50,7 @@ class Lending:
 
     def choose(self, run: Callable[[], float], processor: float) -> None:
         """Use the share with which passes of ROWS rows are fastest, or none if the processor does not
-        make them faster (`engine.planner.lending`).
+        make them faster (`engine.planner.loan`).
 
         run: runs such a pass and returns its seconds. Of each share, a first pass brings the ring into step,
         and the second is timed. processor: the bytes that the processor multiplies by in a second.

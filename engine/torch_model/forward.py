@@ -20,7 +20,7 @@ from engine.compiled.pool import shared_pool
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
-from engine.planner.lending import ROWS
+from engine.planner.loan import ROWS
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink

@@ -20,7 +20,7 @@ from torch import Tensor
 from engine.compiled.matrix import StreamedMatrix, aligned, can_tile
 from engine.compiled.pool import ComputePool
 from engine.compiled.stored_product import StoredProducts
-from engine.planner.lending import ROWS
+from engine.planner.loan import ROWS
 from engine.quantization import Packed
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink, Event

@@ -39,10 +39,10 @@ class Examined:
     def usable(self) -> planner.MachineProfile:
         """Return the machine's profile for predictions.
 
-        It contains no graphics cards if the installed torch cannot use any.
+        It contains no graphics cards that the installed torch cannot use.
         """
-        idle = self.torch is not None and not (self.torch.cuda or self.torch.rocm)
-        usable = replace(self.machine, gpus=()) if idle else self.machine
+        gpus = self.torch.cards(self.machine.gpus) if self.torch else self.machine.gpus
+        usable = replace(self.machine, gpus=gpus)
         kernels = self.torch is None or self.torch.kernel_problem is None
         return planner.profile_of(usable, planner.cards(kernels))
 

@@ -7,6 +7,7 @@ and no kernel is selected by timing, so equal inputs give equal bits.
 
 import logging
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -126,7 +127,17 @@ def _is_awq(name: str) -> bool:
 def _compiled_rows(x: Tensor) -> int | None:
     count = len(x)
     most = next((rows for rows in _ROWS if 0 < count <= rows), None)
-    # Before Ampere, Triton cannot use tensor cores, and 64 rows do not fit in the registers.
-    if most == _ROWS[-1] and x.is_cuda and torch.cuda.get_device_capability(x.device) < (8, 0):
+    # Without cores for matrices, 64 rows do not fit in the registers.
+    if most == _ROWS[-1] and x.is_cuda and not multiplies_matrices(x.device):
         return None
     return most
+
+
+@cache
+def multiplies_matrices(device: torch.device) -> bool:
+    """Return whether Triton uses a card's cores for matrices: NVIDIA's from Ampere on; AMD's CDNA, RDNA 3 and
+    4, for which its AccelerateAMDMatmul.cpp has instructions (MFMA, WMMA)."""
+    card = torch.cuda.get_device_properties(device)
+    if torch.version.hip:  # its compute capability would be the number of the architecture, such as 10.3
+        return re.match(r"gfx(908|90a|94\d|950|1[12]\d\d)\b", card.gcnArchName) is not None
+    return (card.major, card.minor) >= (8, 0)

@@ -70,6 +70,14 @@ def test_a_card_without_compiled_kernels_is_named_slow(system, problem, words):
     assert "slow_kernels" not in kinds(replace(HEALTHY, gpus=()), torch)
 
 
+def test_a_slow_amd_card_needs_the_triton_of_rocm():
+    torch = TorchBuild("2.13.0+rocm7.1", rocm="7.1", kernel_problem="no_triton")
+    (finding,) = diagnose(replace(HEALTHY, gpus=(Gpu("amd", "RX 7900 XTX"),)), torch)
+    assert finding.kind == "slow_kernels"
+    assert "RX 7900 XTX" in finding.message
+    assert "package triton-rocm in" in finding.hint
+
+
 def test_a_missing_torch_is_a_warning_only_beside_a_card():
     def severity(machine: Machine) -> str:
         (found,) = [finding for finding in diagnose(machine, None) if finding.kind == "no_torch"]

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.machine import Gpu, TorchBuild
 from engine.machine.torch_build import installed_torch, kernel_problem
+
+
+def test_a_build_sees_the_cards_of_one_maker_only():
+    nvidia, amd = Gpu("nvidia", "RTX 4090"), Gpu("amd", "RX 7900 XTX")
+    builds = [TorchBuild("2", cuda="13.0"), TorchBuild("2", rocm="7.1"), TorchBuild("2")]
+    assert [build.cards([amd, nvidia]) for build in builds] == [(nvidia,), (amd,), ()]
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
-"""Triton kernels without a graphics card: interpreted on the CPU, compiled for six kinds of cards, and
+"""Triton kernels without a graphics card: interpreted on the CPU, compiled for cards of NVIDIA and AMD, and
 replaced by plain torch."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -16,6 +17,9 @@ NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)
 CARDS = {"Turing": 75, "Ampere": 80, "RTX 30": 86, "Ada": 89, "Hopper": 90, "Blackwell": 120}
 # Bytes of shared memory per program (99 KiB on the smallest Ampere cards).
 SHARED = dict.fromkeys(CARDS, 99 << 10) | {"Turing": 64 << 10, "Hopper": 227 << 10}
+# AMD's cards, with the threads that run in step. All have 64 KiB of shared memory per program or more.
+AMD = {"gfx90a": 64, "gfx942": 64, "gfx1030": 32, "gfx1100": 32, "gfx1201": 32}
+SHARED |= dict.fromkeys(AMD, 64 << 10)
 
 
 def test_kernels_compute_the_same_when_interpreted():
@@ -47,7 +51,7 @@ def compiled(monkeypatch, tmp_path):
         names = kernel.arg_names
         signature = {name: "constexpr" if name in constants else pointers.get(name, "i32") for name in names}
         values = {(names.index(name),): value for name, value in constants.items()}
-        target = GPUTarget("cuda", CARDS[card], 32)
+        target = GPUTarget("hip", card, AMD[card]) if card in AMD else GPUTarget("cuda", CARDS[card], 32)
         return compile(ASTSource(kernel, signature, values), target, {"enable_fp_fusion": False})
 
     return compile_for
@@ -70,6 +74,10 @@ def compiles(module, pointers, constants, unpack, n, card, compiled):
         ("Q6_K", 64, "Blackwell", "*fp32"),
         ("Q4_K", 16, "RTX 30", "*bf16"),
         ("Q4_K", 64, "Ada", "*bf16"),
+        ("Q4_K", 16, "gfx1030", "*bf16"),
+        ("Q6_K", 64, "gfx90a", "*bf16"),
+        ("IQ2_S", 1, "gfx942", "*bf16"),
+        ("Q4_0", 16, "gfx1201", "*bf16"),
     ],
 )
 def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
@@ -92,6 +100,7 @@ def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
         (True, 4, 16, "RTX 30", "*bf16"),
         (True, 4, 64, "Ada", "*bf16"),
         (True, 4, 16, "Blackwell", "*bf16"),
+        (True, 4, 64, "gfx1100", "*bf16"),
     ],
 )
 def test_kernels_of_groups_compile(awq, bits, n, card, dtype, compiled):
@@ -103,11 +112,33 @@ def test_kernels_of_groups_compile(awq, bits, n, card, dtype, compiled):
     assert compiles(grouped, pointers, constants, {"ROWS": 64, "STEP": 32}, n, card, compiled)
 
 
-@pytest.mark.parametrize("card", ["Turing", "RTX 30", "Ada", "Blackwell"])
+@pytest.mark.parametrize("card", ["Turing", "RTX 30", "Ada", "Blackwell", "gfx90a"])
 def test_sums_of_parts_compile(card, compiled):
     from engine.quantization.triton import split
 
     assert compiled(split.sum_kernel, {"parts": "*fp32", "out": "*fp16"}, {"TILE": 1024}, card)
+
+
+@pytest.mark.parametrize(
+    ("number", "architecture", "has"),
+    [
+        ((7, 5), None, False),
+        ((8, 0), None, True),
+        ((9, 0), "gfx90a:sramecc+:xnack-", True),
+        ((9, 0), "gfx906:sramecc-:xnack-", False),
+        ((9, 4), "gfx942:sramecc+:xnack-", True),
+        ((10, 3), "gfx1030", False),
+        ((11, 0), "gfx1100", True),
+        ((12, 0), "gfx1201", True),
+    ],
+)
+def test_64_rows_are_multiplied_by_cards_with_cores_for_matrices(monkeypatch, number, architecture, has):
+    card = SimpleNamespace(major=number[0], minor=number[1], gcnArchName=architecture)
+    monkeypatch.setattr(torch.version, "hip", architecture and "7.1")
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: card)
+    kernels.multiplies_matrices.cache_clear()
+    assert kernels.multiplies_matrices(torch.device("cuda", 0)) == has
+    kernels.multiplies_matrices.cache_clear()
 
 
 def test_the_engine_runs_without_triton():

@@ -1,7 +1,7 @@
 """The rule by which weights in RAM are lent to a processor beside a graphics card, and its speed there.
 
 A model that is loaded tries shares (`engine.streaming.loan`), the simulation simulates them, and a plan
-predicts them (`engine.planner.sharing`), all by this rule.
+predicts them (`engine.planner.shared_target`), all by this rule.
 """
 
 from collections.abc import Callable

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import ceil
 
-from engine.planner.lending import ROWS, Helper, try_shares
+from engine.planner.loan import ROWS, Helper, try_shares
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.placement import SLOTS, LayerPlacement
