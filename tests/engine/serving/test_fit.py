@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine import planner, protocol
+from engine.checkpoints import open_checkpoint
 from engine.decoding.verification import TargetVerifier
 from engine.errors import OutOfMemory
 from engine.planner import Plan
@@ -50,6 +51,15 @@ def test_weight_limits_follow_the_plan():
     plan = Plan(names, "with SSD", "cuda", 256, vram_limit_nbytes=3, ram_limit_nbytes=5)
     assert weight_limits(plan) == WeightLimits(3, 5)
     assert weight_limits(replace(plan, vram_limit_nbytes=None)) is None
+
+
+@pytest.mark.parametrize(("helps", "planned"), [("measured", True), ("never", False)])
+def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, planned):
+    file = open_checkpoint(model_file("smollm2"))
+    request = protocol.Load(id=1, processor_helps=helps, dtype="float32")
+    found = fit.fit(request, file, None, "cpu", 4, 256)
+    assert (found.asked.helper is not None) == planned
+    assert found.machine.compiled is None, "with this dtype, the processor alone would run torch"
 
 
 def test_a_model_is_loaded_as_planned_and_an_answer_corrects_later_plans():
