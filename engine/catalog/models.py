@@ -8,7 +8,7 @@ from dataclasses import dataclass
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
 # Architectures that torch computes on the processor too, since compiled steps do not:
 # `engine.model.architectures` says why.
-THROUGH_TORCH = ("gemma3n_text", "granitemoehybrid", "nemotron_h")
+THROUGH_TORCH = ("gemma3n_text",)
 # Architectures that this project has run with real weights. Of the others, it has run tiny random models,
 # which gave what transformers gives.
 RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")

@@ -7,7 +7,7 @@ Sources, all in ggml-org/llama.cpp: convert_hf_to_gguf.py, llama-model.cpp and g
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.checkpoints import gguf_gemma, gguf_nemotron, gguf_settings
+from engine.checkpoints import gguf_gemma, gguf_granite, gguf_nemotron, gguf_settings
 from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED, Value
 from engine.checkpoints.gguf_keys import Keys
@@ -234,6 +234,13 @@ ARCHITECTURES = {
     ),
     "granite": Architecture(
         "granite", "GraniteForCausalLM", gguf_settings.granite, FACTORS, interleaved=True
+    ),
+    "granitehybrid": Architecture(
+        "granitemoehybrid",
+        "GraniteMoeHybridForCausalLM",
+        gguf_granite.granite_hybrid,
+        (*EXPERTS, *FACTORS, *gguf_granite.KEYS),
+        places=gguf_granite.places_of_granite_hybrid,
     ),
     "olmo2": Architecture(
         "olmo2", "Olmo2ForCausalLM", gguf_settings.swish, whole_qk_norm=True, norms=OUTER_NORMS

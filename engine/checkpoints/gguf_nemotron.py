@@ -4,7 +4,7 @@ Sources, in ggml-org/llama.cpp: conversion/nemotron.py, granite.py and mamba.py,
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_places import TensorPlace, linear
@@ -12,11 +12,34 @@ from engine.checkpoints.gguf_settings import Config, head_width
 from engine.checkpoints.limits import COUNT_LIMIT, WIDTH_LIMIT
 from engine.errors import UnsupportedModel
 
-KEYS = (
-    *("ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"),
-    "attention.layer_norm_epsilon",  # the same as the one for RMS
-)
+SSM_KEYS = ("ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size")
+KEYS = (*SSM_KEYS, "attention.layer_norm_epsilon")  # the same as the one for RMS
 MAMBA, ATTENTION, MLP = "linear_attention", "full_attention", "mlp"
+
+
+@dataclass(frozen=True, slots=True)
+class MambaSizes:
+    """The sizes of Mamba-2 layers: heads, groups of these, their width together, the width of a state, and
+    the kernel of the convolution."""
+
+    heads: int
+    groups: int
+    inner: int
+    state: int
+    kernel: int
+
+
+def mamba_sizes(keys: Keys) -> MambaSizes:
+    """Return the sizes of a file's Mamba-2 layers. Raises `BadCheckpoint` if they cannot be."""
+    heads = keys.number("{arch}.ssm.time_step_rank", least=1, most=COUNT_LIMIT)
+    groups = keys.number("{arch}.ssm.group_count", least=1, most=COUNT_LIMIT)
+    inner = keys.number("{arch}.ssm.inner_size", least=1, most=WIDTH_LIMIT)
+    if heads % groups or inner % heads:
+        raise keys.bad("{arch}.ssm.time_step_rank", heads)
+    state = keys.number("{arch}.ssm.state_size", least=1, most=COUNT_LIMIT)
+    return MambaSizes(
+        heads, groups, inner, state, keys.number("{arch}.ssm.conv_kernel", least=2, most=COUNT_LIMIT)
+    )
 
 
 def nemotron_h(keys: Keys, config: Config) -> Config:
@@ -35,11 +58,9 @@ def nemotron_h(keys: Keys, config: Config) -> Config:
             "supported.",
             "Choose another model.",
         )
-    heads = keys.number("{arch}.ssm.time_step_rank", least=1, most=COUNT_LIMIT)
-    groups = keys.number("{arch}.ssm.group_count", least=1, most=COUNT_LIMIT)
-    inner = keys.number("{arch}.ssm.inner_size", least=1, most=WIDTH_LIMIT)
-    if heads % groups or inner % heads or config["num_attention_heads"] % max(kv_heads):
-        raise keys.bad("{arch}.ssm.time_step_rank", heads)
+    if config["num_attention_heads"] % max(kv_heads):
+        raise keys.bad("{arch}.attention.head_count_kv", max(kv_heads))
+    sizes = mamba_sizes(keys)
     return {
         "layers_block_type": types,
         "num_key_value_heads": max(kv_heads),
@@ -48,11 +69,11 @@ def nemotron_h(keys: Keys, config: Config) -> Config:
         "mlp_hidden_act": "relu2",
         "mlp_bias": any(name.endswith("ffn_up.bias") for name in keys.header.tensors),
         "layer_norm_epsilon": config["rms_norm_eps"],
-        "mamba_num_heads": heads,
-        "mamba_head_dim": inner // heads,
-        "n_groups": groups,
-        "ssm_state_size": keys.number("{arch}.ssm.state_size", least=1, most=COUNT_LIMIT),
-        "conv_kernel": keys.number("{arch}.ssm.conv_kernel", least=2, most=COUNT_LIMIT),
+        "mamba_num_heads": sizes.heads,
+        "mamba_head_dim": sizes.inner // sizes.heads,
+        "n_groups": sizes.groups,
+        "ssm_state_size": sizes.state,
+        "conv_kernel": sizes.kernel,
     }
 
 
@@ -63,20 +84,25 @@ def places_of_nemotron_h(config: Config) -> Iterator[tuple[str, TensorPlace]]:
     yield "output_norm.weight", TensorPlace("model.norm_f.weight", (hidden,))
     if not config["tie_word_embeddings"]:
         yield "output.weight", TensorPlace("lm_head.weight", (vocabulary, hidden))
-    of_kind = {MAMBA: _mamba(config), ATTENTION: _attention(config), MLP: _mlp(config)}
+    heads = config["mamba_num_heads"]
+    sizes = (config[name] for name in ("n_groups", "ssm_state_size", "conv_kernel"))
+    mamba = mamba_places(hidden, heads * config["mamba_head_dim"], heads, *sizes)
+    of_kind = {MAMBA: mamba, ATTENTION: _attention(config), MLP: _mlp(config)}
     for layer, kind in enumerate(config["layers_block_type"]):
         yield f"blk.{layer}.attn_norm.weight", TensorPlace(f"model.layers.{layer}.norm.weight", (hidden,))
         for name, place in of_kind[kind].items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.mixer.{place.name}")
 
 
-def _mamba(config: Config) -> dict[str, TensorPlace]:
-    heads, groups, kernel = config["mamba_num_heads"], config["n_groups"], config["conv_kernel"]
-    inner = heads * config["mamba_head_dim"]
-    channels = inner + 2 * groups * config["ssm_state_size"]
+def mamba_places(
+    hidden: int, inner: int, heads: int, groups: int, state: int, kernel: int
+) -> dict[str, TensorPlace]:
+    """Return the places of a Mamba-2 layer's tensors by their names within the layer. hidden: the width of a
+    state between layers; the others as in `MambaSizes`."""
+    channels = inner + 2 * groups * state
     return {
-        **linear("ssm_in", "in_proj", inner + channels + heads, config["hidden_size"], bias=False),
-        **linear("ssm_out", "out_proj", config["hidden_size"], inner, bias=False),
+        **linear("ssm_in", "in_proj", inner + channels + heads, hidden, bias=False),
+        **linear("ssm_out", "out_proj", hidden, inner, bias=False),
         "ssm_conv1d.weight": TensorPlace("conv1d.weight", (channels, kernel), channels=True),
         "ssm_conv1d.bias": TensorPlace("conv1d.bias", (channels,)),
         "ssm_dt.bias": TensorPlace("dt_bias", (heads,)),

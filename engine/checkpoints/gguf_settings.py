@@ -91,10 +91,16 @@ def granite(keys: Keys, config: Config) -> Config:
             "Choose another Granite model.",
         )
 
+    return llama(keys, config) | granite_factors(keys, config)
+
+
+def granite_factors(keys: Keys, config: Config) -> Config:
+    """Return the factors by which models of the Granite family multiply."""
+
     def factor(key: str, usual: float = 1.0) -> float:
         return keys.real("{arch}." + key, usual) if keys.get("{arch}." + key) else usual
 
-    return llama(keys, config) | {
+    return {
         "attention_multiplier": factor("attention.scale", config["head_dim"] ** -0.5),
         "embedding_multiplier": factor("embedding_scale"),
         "residual_multiplier": factor("residual_scale"),
@@ -136,7 +142,7 @@ def ministral3(keys: Keys, config: Config) -> Config:
     return {"hidden_act": "silu", "rope_parameters": rope, "sliding_window": None}
 
 
-def _mixture(keys: Keys, config: Config, name: str = "num_local_experts") -> Config:
+def mixture(keys: Keys, config: Config, name: str = "num_local_experts") -> Config:
     """Return the settings of a mixture's routing. name: the field of the number of experts."""
     # Each expert of each layer becomes a separate weight.
     most = min(1024, EXPERTS_LIMIT // config["num_hidden_layers"])
@@ -148,14 +154,14 @@ def _mixture(keys: Keys, config: Config, name: str = "num_local_experts") -> Con
 
 
 def mixtral(keys: Keys, config: Config) -> Config:
-    return mistral(keys, config) | _mixture(keys, config)
+    return mistral(keys, config) | mixture(keys, config)
 
 
 def qwen3_moe(keys: Keys, config: Config) -> Config:
     """Return the settings of Qwen 3's mixtures. llama.cpp, too, always normalizes the experts' shares."""
     return (
         qwen(keys, config)
-        | _mixture(keys, config, "num_experts")
+        | mixture(keys, config, "num_experts")
         | {
             "moe_intermediate_size": keys.number(
                 "{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT
@@ -167,7 +173,7 @@ def qwen3_moe(keys: Keys, config: Config) -> Config:
 
 def olmoe(keys: Keys, config: Config) -> Config:
     """Return the settings of OLMoE. llama.cpp, too, never normalizes the experts' shares."""
-    return swish(keys, config) | _mixture(keys, config, "num_experts") | {"norm_topk_prob": False}
+    return swish(keys, config) | mixture(keys, config, "num_experts") | {"norm_topk_prob": False}
 
 
 def gpt_oss(keys: Keys, config: Config) -> Config:
@@ -176,7 +182,7 @@ def gpt_oss(keys: Keys, config: Config) -> Config:
     rope = whole_head(keys, config)
     if rope["rope_type"] == "yarn":
         rope["truncate"] = False
-    return _mixture(keys, config) | {
+    return mixture(keys, config) | {
         "hidden_act": "silu",
         "rope_parameters": rope,
         "attention_bias": True,
@@ -186,7 +192,7 @@ def gpt_oss(keys: Keys, config: Config) -> Config:
 
 
 def granite_moe(keys: Keys, config: Config) -> Config:
-    return granite(keys, config) | _mixture(keys, config)
+    return granite(keys, config) | mixture(keys, config)
 
 
 def qwen(keys: Keys, config: Config) -> Config:
@@ -231,7 +237,7 @@ def glm4_moe(keys: Keys, config: Config) -> Config:
         raise keys.bad("{arch}.nextn_predict_layers", keys.get("{arch}.nextn_predict_layers"))
     return (
         glm4(keys, config)
-        | _mixture(keys, config, "n_routed_experts")
+        | mixture(keys, config, "n_routed_experts")
         | {
             "num_hidden_layers": layers,
             "use_qk_norm": "blk.0.attn_q_norm.weight" in keys.header.tensors,
@@ -324,7 +330,7 @@ def qwen3_next(keys: Keys, config: Config) -> Config:
 
 def _with_shared_expert(keys: Keys, config: Config) -> Config:
     """Return the settings of mixtures each of which has an expert that every token uses."""
-    return _mixture(keys, config, "num_experts") | {
+    return mixture(keys, config, "num_experts") | {
         name: keys.number(f"{{arch}}.{key}", least=1, most=WIDTH_LIMIT)
         for name, key in (
             ("moe_intermediate_size", "expert_feed_forward_length"),

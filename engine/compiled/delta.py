@@ -22,27 +22,21 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from engine.compiled.convolution import HEAD, convolve, head_arguments, remember_step
-from engine.compiled.instructions import (
-    F32,
-    FLOATS,
-    I64,
-    LANES,
-    Value,
-    floats_at,
-    fma,
-    ints_at,
-    load,
-    number,
-    splat,
-    store,
-)
-from engine.compiled.layout import BLOCK
+from engine.compiled.instructions import FLOATS, I64, LANES, floats_at, fma, ints_at, load, splat, store
 from engine.compiled.matrix import Matrix
 from engine.compiled.paths import MOST_BUFFERS, RECORDS, TAIL, VISITED, VISITS
-from engine.compiled.pool import shared_pool
-from engine.compiled.states import StateShape
-from engine.compiled.steps import ROWS, STOP, F, as_float, exp, step_address, write_block
-from engine.formats.jit import helper
+from engine.compiled.slices import (
+    UNROLLED,
+    advance_slice,
+    key_head,
+    next_row,
+    scalar,
+    slice_row,
+    sums,
+    total,
+)
+from engine.compiled.states import COLUMNS
+from engine.compiled.steps import ROWS, STOP, F, as_float, exp, softplus, write_block
 
 if TYPE_CHECKING:
     from engine.compiled.program import CompiledPass
@@ -50,40 +44,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-_PARTS = BLOCK // LANES  # vectors of a row of a slice
-UNROLLED = 2  # rows of a slice that are summed apart; the key width is a multiple
-
-
-def _slice_row(b: Value, address: Value, row: Value) -> list[Value]:
-    at = b.add(address, b.mul(row, I64(4 * BLOCK)))
-    return [load(b, at, 4 * LANES * part, FLOATS, 4) for part in range(_PARTS)]
-
-
-def _scalar(b: Value, address: Value, index: Value) -> Value:
-    return splat(b, load(b, address, b.shl(index, I64(2)), F32, 4), FLOATS)
-
-
-def _next_row(
-    b: Value, source: Value, target: Value, row: Value, key: Value, update: list[Value], decay: Value
-) -> list[Value]:
-    """Write a row of S' = a S + k u^T, and return it: every place that computes S' does so here."""
-    at = b.add(target, b.mul(row, I64(4 * BLOCK)))
-    values = [
-        fma(b, key, part, b.fmul(decay, old))
-        for old, part in zip(_slice_row(b, source, row), update, strict=True)
-    ]
-    for place, value in enumerate(values):
-        store(b, value, at, 4 * LANES * place, 4)
-    return values
-
-
-def _sums(b: Value) -> list[list[Value]]:
-    zero = number(FLOATS, 0.0)
-    return [[cgutils.alloca_once_value(b, zero) for _ in range(_PARTS)] for _ in range(UNROLLED)]
-
-
-def _total(b: Value, sums: list[list[Value]]) -> list[Value]:
-    return [b.fadd(b.load(first), b.load(second)) for first, second in zip(*sums, strict=True)]
+_PARTS = COLUMNS // LANES  # vectors of a row of a slice
 
 
 @intrinsic
@@ -98,48 +59,32 @@ def _apply(_, source, target, width, keys, queries, values, strength, decay, upd
         source, target, width, keys, queries, values, strength, decay, update, out = arguments
         strength, decay = splat(b, strength, FLOATS), splat(b, decay, FLOATS)
         zero = I64(0)
-        found = _sums(b)
+        found = sums(b, _PARTS)
         with cgutils.for_range_slice(b, zero, width, I64(UNROLLED)) as (first, _):
             for place, totals in enumerate(found):
                 row = b.add(first, I64(place))
-                key = _scalar(b, keys, row)
-                for total, old in zip(totals, _slice_row(b, source, row), strict=True):
-                    b.store(fma(b, key, old, b.load(total)), total)
+                key = scalar(b, keys, row)
+                for one, old in zip(totals, slice_row(b, source, row, _PARTS), strict=True):
+                    b.store(fma(b, key, old, b.load(one)), one)
         updates = []
-        for part, total in enumerate(_total(b, found)):
+        for part, one in enumerate(total(b, found)):
             value = load(b, values, 4 * LANES * part, FLOATS, 4)
-            updates.append(b.fmul(strength, b.fsub(value, b.fmul(decay, total))))
+            updates.append(b.fmul(strength, b.fsub(value, b.fmul(decay, one))))
             store(b, updates[-1], update, 4 * LANES * part, 4)
-        read = _sums(b)
+        read = sums(b, _PARTS)
         with cgutils.for_range_slice(b, zero, width, I64(UNROLLED)) as (first, _):
             for place, totals in enumerate(read):
                 row = b.add(first, I64(place))
-                key, query = _scalar(b, keys, row), _scalar(b, queries, row)
-                behind = _next_row(b, source, target, row, key, updates, decay)
-                for total, new in zip(totals, behind, strict=True):
-                    b.store(fma(b, query, new, b.load(total)), total)
-        for part, total in enumerate(_total(b, read)):
-            store(b, total, out, 4 * LANES * part, 4)
+                key, query = scalar(b, keys, row), scalar(b, queries, row)
+                behind = next_row(b, source, target, row, key, updates, decay)
+                for one, new in zip(totals, behind, strict=True):
+                    b.store(fma(b, query, new, b.load(one)), one)
+        for part, value in enumerate(total(b, read)):
+            store(b, value, out, 4 * LANES * part, 4)
         return context.get_dummy_value()
 
     floats = types.float32
     return types.void(*[types.int64] * 6, floats, floats, *[types.int64] * 2), code
-
-
-@intrinsic
-def _advance(_, source, target, width, keys, update, decay):  # type: ignore[no-untyped-def]
-    """Write S' of a slice to `target`, from the record of a row."""
-
-    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
-        source, target, width, keys, update, decay = arguments
-        decay = splat(b, decay, FLOATS)
-        updates = [load(b, update, 4 * LANES * part, FLOATS, 4) for part in range(_PARTS)]
-        with cgutils.for_range(b, width) as loop:
-            key = _scalar(b, keys, loop.index)
-            _next_row(b, source, target, loop.index, key, updates, decay)
-        return context.get_dummy_value()
-
-    return types.void(*[types.int64] * 5, types.float32), code
 
 
 def part_step(me, threads, arguments):  # type: ignore[no-untyped-def]
@@ -174,23 +119,6 @@ def part_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             y[i] = x[i]
 
 
-@helper
-def key_head(head, key_heads, heads, tiled):  # type: ignore[no-untyped-def]
-    """Return the number of the keys that a head shares."""
-    return head % key_heads if tiled else head // (heads // key_heads)
-
-
-@helper
-def advance_slice(source, target, record, part, channels, key_heads, heads, width, value_width, tiled):  # type: ignore[no-untyped-def]
-    """Advance a slice past a row. record: address of the layer in the row's record; part: number of the
-    slice."""
-    head = part * 32 // value_width
-    keys = record + channels * 4
-    decays = keys + key_heads * width * 4
-    key = keys + key_head(head, key_heads, heads, tiled) * width * 4
-    _advance(source, target, width, key, decays + (heads + 32 * part) * 4, floats_at(decays)[head])
-
-
 def inputs_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Convolve the rows' inputs with those of their ancestors, activate them, and normalize queries and keys;
     compute the gates a and the strengths b.
@@ -215,10 +143,7 @@ def inputs_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             made = floats_at(a[2] + row * a[3] + a[19] * 4)
             gates = floats_at(a[20] + row * 2 * heads * 4)
             at = head // a[21] * 2 * a[21] + head % a[21]
-            x = made[at + a[21]] + biases[head]
-            # softplus; where e^x has no room, it is x
-            soft = x if x > F(20.0) else F(math.log1p(math.exp(np.float64(x))))
-            gates[head] = exp(rates[head] * soft)
+            gates[head] = exp(rates[head] * softplus(made[at + a[21]] + biases[head]))
             gates[heads + head] = F(1.0) / (F(1.0) + exp(-made[at]))
         at = a[12] + (row * channels + channel) * 4
         convolve(a, row, channel, width, at)
@@ -273,7 +198,17 @@ def delta_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             if row < 0:
                 record = paths[RECORDS] + ((-1 - row) * a[10] + a[4]) * a[11]
                 advance_slice(
-                    source, target, record, part, channels, key_heads, heads, width, value_width, a[20]
+                    source,
+                    target,
+                    record,
+                    part,
+                    COLUMNS,
+                    channels,
+                    key_heads,
+                    heads,
+                    width,
+                    value_width,
+                    a[20],
                 )
                 continue
             gates = floats_at(a[17] + row * 2 * heads * 4)
@@ -326,37 +261,6 @@ def gated_norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             write_block(at + 128 * block, head * (width // 32) + block, blocks, rows, row, a[8], a[9])
 
 
-def commit_step(me, threads, arguments):  # type: ignore[no-untyped-def]
-    """Advance the matrices of a store past rows that lie one behind the other.
-
-    Arguments: store; records; slots of the rows, int64; their number; layers; bytes of a layer in the store
-    and in a record; channels; key heads; heads; key width; value width; whether heads are tiled.
-    """
-    a = ints_at(arguments)
-    slots, layers = ints_at(a[2]), a[4]
-    slices, slice_nbytes = a[9] * a[11] // 32, a[10] * 128
-    for item in range(layers * slices * me // threads, layers * slices * (me + 1) // threads):
-        layer, part = item // slices, item % slices
-        at = a[0] + layer * a[5] + part * slice_nbytes
-        for row in range(a[3]):
-            record = a[1] + (slots[row] * layers + layer) * a[6]
-            advance_slice(at, at, record, part, a[7], a[8], a[9], a[10], a[11], a[12])
-
-
-def commit(shape: StateShape, target: int, records: int, slots: Sequence[int]) -> None:
-    """Advance the matrices of the store at the address `target` past the rows in `slots`, which lie one
-    behind the other. records: address of the records of the tail."""
-    chosen = np.array(slots, np.int64)
-    numbers = [
-        *(target, records, chosen.ctypes.data, len(chosen), shape.layers, shape.layer_nbytes),
-        *(shape.record_nbytes, shape.channels, shape.key_heads, shape.heads, shape.key_width),
-        *(shape.value_width, int(shape.tiled)),
-    ]
-    arguments = np.array(numbers, np.int64)
-    table = np.array([step_address(commit_step), arguments.ctypes.data], np.int64)
-    shared_pool().run(table.ctypes.data, 0, 1)
-
-
 @dataclass(frozen=True, slots=True)
 class GatedDelta:
     """The weights of gated DeltaNet, which takes the place of attention in a layer; vectors are float32.
@@ -392,7 +296,7 @@ class GatedDelta:
         outputs = one.shared("delta outputs", rows, values).ctypes.data
         threads, numbers = one.pool.threads, shape.slice_nbytes // 4
         buffers = one.shared("delta buffers", threads * MOST_BUFFERS, numbers).ctypes.data
-        updates = one.shared("delta updates", threads, BLOCK).ctypes.data
+        updates = one.shared("delta updates", threads, COLUMNS).ctypes.data
         head = head_arguments(state, paths, inputs, self.number, self.weights, shape)
         assert len(head) == HEAD
         sizes = shape.key_heads, heads, shape.key_width, value_width

@@ -1,5 +1,6 @@
 """Matrices that are multiplied in tiles: packed once from a file's bytes, or whenever the bytes come."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -47,6 +48,20 @@ class StreamedMatrix(Matrix):
 
     chunk: int
     place: NDArray[np.int64]
+
+
+def by_chunk(matrices: Sequence[Matrix]) -> list[list[Matrix]]:
+    """Divide matrices into groups of neighbours that need one chunk at most."""
+    groups: list[list[Matrix]] = []
+    chunk: int | None = None
+    for matrix in matrices:
+        own = matrix.chunk if isinstance(matrix, StreamedMatrix) else None
+        if not groups or (own is not None and chunk not in (None, own)):
+            groups.append([])
+            chunk = None
+        chunk = chunk if own is None else own
+        groups[-1].append(matrix)
+    return groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,7 +18,8 @@ from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import LANES
 from engine.compiled.layer_inputs import LayerInput
 from engine.compiled.layout import BLOCK, LAYOUTS
-from engine.compiled.matrix import Matrix, StreamedMatrix, aligned
+from engine.compiled.mamba import Mamba
+from engine.compiled.matrix import Matrix, StreamedMatrix, aligned, by_chunk
 from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom
 from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
@@ -47,8 +48,8 @@ class DecoderShape:
     positions has room for, and that a head rotates unless its layer says otherwise; adjacent: whether rotated
     pairs lie side by side; cache: format of keys and values in the KV cache, one of
     `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
-    behind it; residual_scale: factor of what halves of a layer add; states: of layers that do not attend, or
-    None if all do.
+    behind it; residual_scale: factor of what halves of a layer add; states: of layers that have some instead
+    of attention, or None; squared: whether feed-forward networks have no gate, and the square of ReLU.
     """
 
     width: int
@@ -66,6 +67,7 @@ class DecoderShape:
     gated: bool = False
     residual_scale: float = 1.0
     states: StateShape | None = None
+    squared: bool = False
 
     @property
     def cache_row_nbytes(self) -> int:
@@ -84,7 +86,8 @@ class Layer:
     attention and of the feed-forward network. window: largest number of keys that a row sees; None: no limit.
     rotary: number of the layer's kind of rotary positions. mixture: experts in place of gate_up and down,
     which are then empty. recurrent: what the layer has in place of attention, or None; then `qkv` and
-    `output` are empty. output_bias: of the output of attention. sinks: scores of the heads' sinks, which
+    `output` are empty. One half may be missing, with its matrices and its norm: `attention_norm` is that of
+    what the other one reads. output_bias: of the output of attention. sinks: scores of the heads' sinks, which
     stand for no value. kv_heads, head_width, pairs: of the layer, or 0 for those of the shape. value_norm: of
     each head's values. values_are_keys: whether the results of `qkv` are queries and keys only, and values
     are the keys before their norm. factor: of the layer's output. inner: of its feed-forward network, or 0
@@ -107,7 +110,7 @@ class Layer:
     window: int | None = None
     rotary: int = 0
     mixture: Mixture | None = None
-    recurrent: GatedDelta | GatedConvolution | None = None
+    recurrent: GatedDelta | GatedConvolution | Mamba | None = None
     output_bias: Floats | None = None
     sinks: Floats | None = None
     kv_heads: int = 0
@@ -123,15 +126,15 @@ class Layer:
     @property
     def inputs(self) -> Sequence[Matrix]:
         """The matrices that multiply the layer's input."""
-        return self.recurrent.inputs if self.recurrent else self.qkv
+        return self.recurrent.inputs if self.recurrent else self.qkv or self.gate_up
 
     @property
     def matrices(self) -> list[Matrix]:
         """All matrices except those of experts that are chosen."""
         of_mixture = self.mixture.matrices if self.mixture else ()
-        output = self.recurrent.output if self.recurrent else self.output
+        before = (self.recurrent.inputs, self.recurrent.output) if self.recurrent else (self.qkv, self.output)
         of_input = self.own_input.matrices if self.own_input else ()
-        return [*self.inputs, *output, *self.gate_up, *self.down, *of_mixture, *of_input]
+        return [*before[0], *before[1], *self.gate_up, *self.down, *of_mixture, *of_input]
 
     @property
     def last_norm(self) -> Floats | None:
@@ -150,20 +153,6 @@ class ProductResult:
         """Write the results of all matrices `nbytes` further on."""
         first = steps.PRODUCT_HEAD + steps.PRODUCT_OUT
         self.arguments[first :: steps.PRODUCT_MATRIX] += nbytes
-
-
-def _by_chunk(matrices: Sequence[Matrix]) -> list[list[Matrix]]:
-    """Divide matrices into groups of neighbours that need one chunk at most."""
-    groups: list[list[Matrix]] = []
-    chunk: int | None = None
-    for matrix in matrices:
-        own = matrix.chunk if isinstance(matrix, StreamedMatrix) else None
-        if not groups or (own is not None and chunk not in (None, own)):
-            groups.append([])
-            chunk = None
-        chunk = chunk if own is None else own
-        groups[-1].append(matrix)
-    return groups
 
 
 class CompiledPass:
@@ -272,7 +261,7 @@ class CompiledPass:
         results go."""
         results: list[ProductResult] = []
         column = 0
-        for group in _by_chunk(matrices):
+        for group in by_chunk(matrices):
             described: list[int] = []
             for matrix in group:
                 described += product_arguments(matrix, address(out) + 4 * column, out.strides[0])
@@ -296,12 +285,12 @@ class CompiledPass:
         result of the layer's last product is still to be added to the states."""
         if layer.recurrent:
             layer.recurrent.add(self, records, columns)
-        else:
+        elif layer.qkv:
             self._add_attention(layer, records, columns)
-        if layer.mixture is None:
-            self._add_feed(layer)
-        else:
+        if layer.mixture:
             self._add_mixture(layer, layer.mixture)
+        elif layer.gate_up:
+            self._add_feed(layer)
         if layer.own_input:
             layer.own_input.add(self, layer.feed_post)
         self.program.kept.append(layer)
@@ -361,9 +350,10 @@ class CompiledPass:
 
     def _add_feed(self, layer: Layer) -> None:
         into_gate = self.records(self.shape.width, layer.gate_up)
-        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post, bias=layer.output_bias)
+        if layer.inputs is not layer.gate_up:
+            self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post, bias=layer.output_bias)
         inner = layer.inner or self.shape.inner
-        gated = self.shared(f"within {inner}", self.rows, 2 * inner)
+        gated = self.shared(f"within {inner}", self.rows, inner * (1 if self.shape.squared else 2))
         self._multiply_feed(into_gate, layer.gate_up, layer.down, inner, gated, self.result)
 
     def _multiply_feed(
@@ -376,13 +366,14 @@ class CompiledPass:
         out: Floats,
     ) -> None:
         """Append a feed-forward network whose input is in `into_gate`. inner: the width within it; gated:
-        room, float32 [rows, 2 * inner]."""
+        room, float32 [rows, 2 * inner], or [rows, inner] without a gate."""
         self.add_product(into_gate, self.shape.width, gate_up, gated)
         into_down = self.records(inner, down)
-        self.program.add(
-            steps.gate_step,
-            *(address(self.state), address(gated), inner, *into_down.addresses, int(self.shape.gelu)),
-        )
+        places = address(self.state), address(gated), inner, *into_down.addresses
+        if self.shape.squared:
+            self.program.add(steps.square_step, *places)
+        else:
+            self.program.add(steps.gate_step, *places, int(self.shape.gelu))
         self.add_product(into_down, inner, down, out)
         self.program.kept.append(into_down)
 

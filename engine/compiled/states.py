@@ -2,7 +2,7 @@
 records, which hold what a row adds to the states.
 
 A store is float32. Of each layer it holds a matrix [key width, value width] for each head, in slices of 32
-columns: [slices, key width, 32]; behind it, the last inputs of the layer's convolution, [kernel - 1,
+columns, or of 16 if a head is no multiple of 32 wide: [slices, key width, columns]; behind it, the last inputs of the layer's convolution, [kernel - 1,
 channels], the oldest first. A slice is read and written row after row, and is small enough to stay in a
 core's cache meanwhile.
 
@@ -13,7 +13,7 @@ width] of S' = a S + k u^T. With records, states advance along any path without 
 
 from dataclasses import dataclass
 
-COLUMNS = 32  # of a slice
+COLUMNS, FEW_COLUMNS = 32, 16  # of a slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,17 @@ class StateShape:
     tiled: bool = False
 
     @property
+    def columns(self) -> int:
+        """Columns of a slice."""
+        return FEW_COLUMNS if self.value_width % COLUMNS else COLUMNS
+
+    @property
     def slices(self) -> int:
-        return self.heads * self.value_width // COLUMNS
+        return self.heads * self.value_width // self.columns
 
     @property
     def slice_nbytes(self) -> int:
-        return 4 * COLUMNS * self.key_width
+        return 4 * self.columns * self.key_width
 
     @property
     def matrix_nbytes(self) -> int:

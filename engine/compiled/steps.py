@@ -65,6 +65,12 @@ def sigmoid(x):  # type: ignore[no-untyped-def]
 
 
 @helper
+def softplus(x):  # type: ignore[no-untyped-def]
+    """ln(1 + e^x); where e^x has no room, that is x."""
+    return x if x > F(20.0) else F(math.log1p(math.exp(np.float64(x))))
+
+
+@helper
 def as_float(bits):  # type: ignore[no-untyped-def]
     """Return the float32 whose bits are the low half of an argument."""
     return bits_as_float(np.int32(bits))
@@ -356,6 +362,23 @@ def gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         at = a[1] + (row * 2 * inner + 32 * block) * 4
         gate_block(at, at + inner * 4, a[5])
         write_block(at, block, blocks, rows, row, a[3], a[4])
+
+
+def square_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Square what is positive, and make the rest 0 (ReLU, squared: arXiv 2109.08668); write the results as
+    records.
+
+    Arguments: state; numbers, float32 [rows, inner]; inner; records; plain records.
+    """
+    a = ints_at(arguments)
+    rows, inner = ints_at(a[0])[ROWS], a[2]
+    blocks = inner // 32
+    for item in range(rows * blocks * me // threads, rows * blocks * (me + 1) // threads):
+        x = floats_at(a[1] + 128 * item)
+        for i in range(32):
+            positive = F(0.0) if x[i] < F(0.0) else x[i]  # NaN stays NaN
+            x[i] = positive * positive
+        write_block(a[1] + 128 * item, item % blocks, blocks, rows, item // blocks, a[3], a[4])
 
 
 @cache

@@ -18,6 +18,7 @@ from engine.errors import BadOption, DiskProblem, UnsupportedModel
 from engine.files import named_path
 from engine.model.interface import Progress
 from engine.model.reader import read_ahead
+from engine.model.weight_names import are_apart
 from engine.quantization import Workspace
 from engine.tokenizer import load_tokenizer
 from engine.torch_model.builder import unpacked
@@ -32,13 +33,18 @@ def export(checkpoint: Checkpoint, folder: Path, dtype: torch.dtype, progress: P
 
     progress: called with the bytes read and the bytes in total; it may raise to end the export, which leaves
     nothing behind. Raises BadOption if `folder` is not empty; DiskProblem if the disk is too full or cannot
-    be written; UnsupportedModel for a GGUF file of Qwen 3.5 or Qwen3-Next; and the errors from reading the
-    checkpoint.
+    be written; UnsupportedModel for a GGUF file of Qwen 3.5, Qwen3-Next or a Granite 4 hybrid; and the errors
+    from reading the checkpoint.
     """
     if checkpoint.config.get("_tiled_heads") or checkpoint.config.get("_delta_inputs"):
         raise UnsupportedModel(
             f"{checkpoint.path.name} has the heads of layers with states in llama.cpp's order, which is not "
             "restored here.",
+            "Export the model from its safetensors.",
+        )
+    if are_apart(checkpoint.weights):
+        raise UnsupportedModel(
+            f"{checkpoint.path.name} has gate and up of its MLPs as two matrices, which are not joined here.",
             "Export the model from its safetensors.",
         )
     config = model_config(checkpoint)

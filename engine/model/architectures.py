@@ -227,13 +227,26 @@ FAMILIES = {
             n_groups=8,
             ssm_state_size=128,
             conv_kernel=4,
+            mamba_hidden_act="silu",
+            time_step_min=0.001,
+            use_conv_bias=True,
+            use_bias=False,
         ),
         options=("mlp_bias",),
         recurrent="linear_attention",
         single=True,
-        names={"model.embed_tokens": "model.embeddings", "model.norm": "model.norm_f"},
+        ungated=True,
+        unpositioned=True,
+        norms=("input_layernorm",),
+        names={
+            "model.embed_tokens": "model.embeddings",
+            "model.norm": "model.norm_f",
+            "input_layernorm": "norm",
+            "mamba": "mixer",
+            **{f"self_attn.{name}_proj": f"mixer.{name}_proj" for name in "qkvo"},
+            **{f"mlp.{name}_proj": f"mixer.{name}_proj" for name in ("up", "down")},
+        },
         others=(
-            *("use_bias", "use_conv_bias", "mamba_hidden_act", "time_step_min"),  # the module reads these
             # Of mixtures, which are refused, and their layers for drafts.
             *(*ROUTING, "n_routed_experts", "n_shared_experts", "moe_intermediate_size", "moe_latent_size"),
             *("moe_shared_expert_intermediate_size", "moe_shared_expert_overlap", "routed_scaling_factor"),
@@ -245,7 +258,6 @@ FAMILIES = {
             *("time_step_floor", "time_step_limit", "time_step_max", "time_step_rank", "use_mamba_kernels"),
         ),
         large_states=True,
-        compiled=False,  # layers with states
     ),
     "olmo2": Family(
         defaults((50304, *LLAMA[1:]), None, 2048, rms_norm_eps=1e-5),

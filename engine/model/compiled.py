@@ -18,6 +18,7 @@ from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import INSTRUCTIONS
 from engine.compiled.layer_inputs import InputMaker, LayerInput
+from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix
 from engine.compiled.mixture import Expert, ExpertBiases, ExpertSource, Mixture
 from engine.compiled.pool import shared_pool
@@ -267,12 +268,13 @@ def layers_of(
         query_scale=description.query_scale,
         pairs=rotary.pairs,
         adjacent=weights.adjacent or description.adjacent,
-        gelu=ACTIVATIONS[description.activation],
+        gelu=ACTIVATIONS.get(description.activation, False),
         score_cap=description.score_cap or 0.0,
         cache=cache,
         gated=description.gated,
         residual_scale=description.residual_scale,
         states=description.states,
+        squared=description.ungated,
     )
     return shape, layers, vectors
 
@@ -317,9 +319,8 @@ def _layer(
         post_norm = vectors[f"{path}.post_per_layer_input_norm.weight"]
         own_input = LayerInput(number, description.layer_inputs, gate, projection, post_norm)
     recurrent = None
-    if not attends:
-        ordinal = description.attends[:number].count(False)
-        recurrent = _recurrent(ordinal, path, description, matrices, vectors)
+    if description.stateful[number]:
+        recurrent = _recurrent(sum(description.stateful[:number]), path, description, matrices, vectors)
     mixture = None
     if description.mixture and description.mixture.layers[number]:
         mixture = _mixture(description.mixture, path, matrices, vectors, weights.source(number))
@@ -329,8 +330,8 @@ def _layer(
         some("self_attn", _QKV),
         some("self_attn", ["o_proj"]),
         norm(before_feed),
-        some("mlp", _GATE_UP),
-        some("mlp", ["down_proj"]),
+        [] if mixture else some("mlp", _GATE_UP),
+        [] if mixture else some("mlp", ["down_proj"]),
         bias,
         norm("self_attn.q_norm"),
         norm("self_attn.k_norm"),
@@ -363,21 +364,24 @@ def _mixture(
 ) -> Mixture:
     """Collect the weights of a layer's mixture. source: see `Mixture`."""
 
-    def expert(name: str) -> Expert:
-        owner = f"{path}.mlp.{name}"
+    def expert(owner: str) -> Expert:
         gate_up = (matrices.get(f"{owner}.{part}.weight", ()) for part in _GATE_UP)
         return Expert(
             [matrix for group in gate_up for matrix in group], matrices[f"{owner}.down_proj.weight"]
         )
 
-    biases = None
+    owner, biases, shared = f"{path}.mlp", None, None
+    if shape.shared:
+        # Of Granite 4 hybrids, it is named as the MLP of those that are no mixtures.
+        own = f"{owner}.shared_expert"
+        shared = expert(own if f"{own}.down_proj.weight" in matrices else owner)
     if shape.biased:
         gate_up = (vectors.get(f"{path}.mlp.experts.{part}_bias") for part in _GATE_UP)
         both = np.concatenate([bias for bias in gate_up if bias is not None], axis=1)
         biases = ExpertBiases(both, vectors[f"{path}.mlp.experts.down_proj_bias"])
     return Mixture(
         matrices[f"{path}.{ROUTER}"],
-        [expert(f"experts.{number}") for number in range(shape.experts)],
+        [expert(f"{owner}.experts.{number}") for number in range(shape.experts)],
         shape.chosen,
         shape.inner,
         sigmoid=shape.sigmoid,
@@ -390,7 +394,7 @@ def _mixture(
         biases=biases,
         bound=shape.bound,
         slope=shape.slope,
-        shared=expert("shared_expert") if shape.shared else None,
+        shared=shared,
         shared_gate=matrices.get(f"{path}.{SHARED_GATE}", ()),
         source=source,
     )
@@ -402,7 +406,7 @@ def _recurrent(
     description: Description,
     matrices: Mapping[str, Sequence[Matrix]],
     vectors: Mapping[str, NDArray[np.float32]],
-) -> GatedDelta | GatedConvolution:
+) -> GatedDelta | GatedConvolution | Mamba:
     """Collect what a layer has in place of attention. number: of the layer, among those with a state."""
     assert description.states is not None
 
@@ -412,6 +416,20 @@ def _recurrent(
     if not description.states.heads:
         inputs, output = (matrices[f"{path}.conv.{name}.weight"] for name in ("in_proj", "out_proj"))
         return GatedConvolution(number, inputs, of_channels("conv.conv"), output)
+    if mamba := description.mamba:
+        own = f"{path}.mamba"
+        return Mamba(
+            number,
+            matrices[f"{own}.in_proj.weight"],
+            of_channels("mamba.conv1d"),
+            vectors.get(f"{own}.conv1d.bias"),
+            -np.exp(vectors[f"{own}.A_log"]),
+            vectors[f"{own}.dt_bias"],
+            mamba.limits,
+            vectors[f"{own}.D"],
+            vectors[f"{own}.norm.weight"],
+            matrices[f"{own}.out_proj.weight"],
+        )
     own, parts = f"{path}.linear_attn", description.delta_inputs
     return GatedDelta(
         number,

@@ -21,6 +21,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "residual_multiplier": (1e-4, 100), "attention_multiplier": (1e-6, 100),  # 0.22, 0.0078
     "llama_4_scaling_beta": (0, 100),  # 0.1
     "swiglu_limit": (0.1, 1e6), "swiglu_alpha": (0.01, 100),  # 7, 1.702
+    "time_step_min": (0, 100), "time_step_max": (0, 1e6),  # 0 or 0.001, 0.1
     "rope_theta": (2, 1e15),  # 1e4 to 5e10
     "partial_rotary_factor": (0, 2),
     "factor": (0.01, 1e5),  # 0.25 to 128

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from engine.checkpoints import Weight
-from engine.compiled.delta import UNROLLED
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
+from engine.compiled.slices import UNROLLED
+from engine.compiled.states import FEW_COLUMNS, StateShape
 from engine.formats import format_named
 from engine.formats.format import RowFormat
 from engine.formats.joined import APART, JOINED
@@ -14,7 +15,8 @@ from engine.model.architectures import family_of
 from engine.model.description import Description
 from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, ROUTER, SHARED_GATE, is_matrix
 
-ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
+ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # of gates; name: whether it is GELU
+SQUARED = "relu2"  # the activation of MLPs without gates
 
 
 def declared(description: Description) -> bool:
@@ -34,14 +36,15 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     attended = (description.heads * width for width in widths)
     narrow = description.layer_inputs
     sizes = (description.width, *description.inners, *experts, *widths, *attended, narrow)
-    if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
+    if any(size % BLOCK for size in sizes):
+        return False
+    if description.activation not in ((SQUARED,) if description.ungated else ACTIVATIONS):
         return False
     if narrow and description.input_rows < description.rows:  # some tokens have no inputs
         return False
-    states = description.states
     if not description.kept:  # the KV cache would be empty
         return False
-    if states and (states.value_width % BLOCK or states.key_width % UNROLLED):
+    if description.states and not _covers_states(description, description.states):
         return False
     norms_behind_biases = family_of(description.architecture).whole_qk_norm and description.qkv_bias
     if norms_behind_biases or description.clip is not None:
@@ -50,6 +53,15 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
         _covered(name, weight) if weight.groups is None else not streamed and can_transcode(weight)
         for name, weight in weights.items()
     )
+
+
+def _covers_states(description: Description, states: StateShape) -> bool:
+    if states.key_width % UNROLLED:
+        return False
+    if not description.mamba:
+        return states.value_width % BLOCK == 0
+    of_group = states.heads * states.value_width // states.key_heads
+    return description.mamba.activation == "silu" and not (states.value_width % FEW_COLUMNS or of_group % BLOCK)
 
 
 def can_transcode(weight: Weight) -> bool:
@@ -67,7 +79,7 @@ def _covered(name: str, weight: Weight) -> bool:
         return len(weight.spans) == 1 and isinstance(format_named(weight.format), RowFormat)
     owner, _, leaf = name.rpartition(".")
     if leaf == "bias":
-        return owner.endswith(("q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate"))
+        return owner.endswith(("q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate", "mamba.conv1d"))
     if not is_matrix(name, weight):
         return True
     whole = name in (EMBEDDING, HEAD) or name.endswith((ROUTER, SHARED_GATE)) or weight.shape[0] % LANES == 0

@@ -23,6 +23,15 @@ from engine.model.architectures import UNLISTED, family_of, unsupported
 from engine.model.configuration import Configuration
 from engine.model.family import Family
 from engine.model.fields import refuse_unknown_fields, understood
+from engine.model.mamba_layers import (
+    MLP,
+    MambaShape,
+    granite_fields,
+    granite_states,
+    mamba_shape,
+    nemotron_fields,
+    nemotron_states,
+)
 from engine.model.mixtures import MixtureShape, mixture_shape
 from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds, unrotated_layers
 from engine.model.rotary import Rotary
@@ -33,8 +42,6 @@ _SIZES = (
     *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     "max_position_embeddings",
 )
-MLP = "mlp"  # the type of a layer that is nothing else
-_NEMOTRON_LAYERS = {"M": "linear_attention", "*": FULL, "-": MLP, "E": "moe"}
 _LAYER_INPUTS = "hidden_size_per_layer_input"
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
@@ -54,7 +61,8 @@ class Description:
     rotary positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`,
     whether the embedding is the output head too, if the file has no weight for that; `qkv_bias`,
     `output_bias` and `mlp_bias`, which products have a bias; `mixture`, the mixtures of experts, or None;
-    `clip`, the bound of queries, keys and values, or None; `attends`, which layers attend; `kept`, key-value
+    `clip`, the bound of queries, keys and values, or None; `attends`, which layers attend; `stateful`, which
+    have a state instead; `feeds`, which have an MLP or a mixture, alone or behind these; `kept`, key-value
     heads and their width of each layer that has rows of its own in the KV cache: others have states, or share
     the rows of an earlier layer; `rows_of_layer`, the number in `kept` of the rows that each layer reads, or
     -1 if it does not attend; `states`, those of layers that do not attend, or None; `conv_bias`, whether
@@ -63,7 +71,8 @@ class Description:
     of numbers lie side by side; `residual_scale`, the factor of what halves of a layer add; `logit_divisor`;
     `value_norm`, whether values are normalized; `values_are_keys`, the layers whose values are their keys
     before norm and rotation; `layer_inputs`, the width of inputs that each layer has for itself, or 0;
-    `input_rows`, the tokens that the table of these inputs has rows for; `delta_inputs`, as in `Family`.
+    `input_rows`, the tokens that the table of these inputs has rows for; `delta_inputs`, as in `Family`;
+    `mamba`, what Mamba-2 layers have besides their states, or None; `ungated`, whether MLPs have no gate.
     """
 
     architecture: str
@@ -92,6 +101,8 @@ class Description:
     mixture: MixtureShape | None
     clip: float | None
     attends: tuple[bool, ...]
+    stateful: tuple[bool, ...]
+    feeds: tuple[bool, ...]
     kept: tuple[tuple[int, int], ...]
     inners: tuple[int, ...]
     rows_of_layer: tuple[int, ...]
@@ -107,6 +118,8 @@ class Description:
     layer_inputs: int = 0
     input_rows: int = 0
     delta_inputs: tuple[str, ...] = ()
+    mamba: MambaShape | None = None
+    ungated: bool = False
 
     def has_rows(self, layer: int) -> bool:
         """Return whether a layer that attends has rows of its own, and does not read those of an earlier
@@ -143,7 +156,9 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     if "block_auto_adjust_ff_dim" in family.defaults:
         given = given.of(values | _lfm2_fields(given))
     if "hybrid_override_pattern" in family.defaults:
-        given = given.of(values | _nemotron_fields(given))
+        given = given.of(values | nemotron_fields(given))
+    if "shared_intermediate_size" in family.defaults:
+        given = given.of(values | granite_fields(given))
     if "altup_num_inputs" in family.defaults:
         _check_streams(given)
     if given.values.get("enable_moe_block"):
@@ -165,6 +180,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     capped, narrow = (name in family.defaults for name in ("final_logit_softcapping", _LAYER_INPUTS))
     attends = tuple(kind not in (family.recurrent, MLP) for kind in types)
+    stateful = tuple(kind == family.recurrent for kind in types)
     kept = kept_rows(given, family, types, attends, (sizes["kv_heads"], head_width))
     inners = inner_widths(given, sizes["inner"], layers, len(kept))
     sizes["inner"] = max(inners)
@@ -191,10 +207,12 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         mixture=mixture,
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
         attends=attends,
+        stateful=stateful,
+        feeds=tuple(not family.single or kind == MLP for kind in types),
         kept=kept,
         inners=inners,
         rows_of_layer=tuple(rows_of_layer(types, attends, len(kept))),
-        states=_states(given, types.count(family.recurrent), sizes["width"]),
+        states=_states(given, sum(stateful), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
         gated=family.gated,
         adjacent=family.adjacent,
@@ -207,6 +225,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         input_rows=input_rows(given),
         # No config.json has names with _.
         delta_inputs=given.values.get("_delta_inputs", family.delta_inputs),
+        mamba=mamba_shape(given),
+        ungated=family.ungated,
     )
 
 
@@ -302,6 +322,8 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         mixture=None,
         clip=None,
         attends=(True,) * sizes["layers"],
+        stateful=(False,) * sizes["layers"],
+        feeds=(True,) * sizes["layers"],
         kept=((sizes["kv_heads"], sizes["head_width"]),) * sizes["layers"],
         inners=(sizes["inner"],) * sizes["layers"],
         rows_of_layer=tuple(range(sizes["layers"])),
@@ -389,9 +411,9 @@ def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
     if "conv_L_cache" in given.values:
         return StateShape(layers, given.whole("conv_L_cache", COUNT_LIMIT), width)
     if "mamba_d_state" in given.values:
-        return _mamba_states(given, layers, width)
+        return granite_states(given, layers, width)
     if "ssm_state_size" in given.values:
-        return _nemotron_states(given, layers)
+        return nemotron_states(given, layers)
     key_heads, heads, key_width, value_width = (
         given.whole(f"linear_{name}", COUNT_LIMIT)
         for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
@@ -402,51 +424,6 @@ def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
     kernel = given.whole("linear_conv_kernel_dim", COUNT_LIMIT)
     tiled = given.values.get("_tiled_heads") is True
     return StateShape(layers, kernel, channels, key_heads, heads, key_width, value_width, tiled)
-
-
-def _mamba_states(given: Configuration, layers: int, width: int) -> StateShape:
-    """Return the states of so many Mamba-2 layers, whose keys belong to groups of heads. width: of a state
-    between layers."""
-    groups, heads, size, kernel, factor = (
-        given.whole(f"mamba_{name}", COUNT_LIMIT)
-        for name in ("n_groups", "n_heads", "d_state", "d_conv", "expand")
-    )
-    inner = factor * width
-    if heads % groups or inner % heads:
-        raise given.bad(f"{heads} heads, {groups} groups and the width {inner} of Mamba layers")
-    return StateShape(layers, kernel, inner + 2 * groups * size, groups, heads, size, inner // heads)
-
-
-def _nemotron_states(given: Configuration, layers: int) -> StateShape:
-    """Return the states of so many Mamba-2 layers of Nemotron-H."""
-    groups, heads, size, head_width, kernel = (
-        given.whole(name, COUNT_LIMIT)
-        for name in ("n_groups", "mamba_num_heads", "ssm_state_size", "mamba_head_dim", "conv_kernel")
-    )
-    if heads % groups:
-        raise given.bad(f"{heads} heads and {groups} groups of Mamba layers")
-    return StateShape(layers, kernel, heads * head_width + 2 * groups * size, groups, heads, size, head_width)
-
-
-def _nemotron_fields(given: Configuration) -> dict[str, Any]:
-    """Return the usual fields of a configuration of Nemotron-H, which has names of its own for them, and in
-    older files a letter for each layer. Raises UnsupportedModel for its mixtures of experts."""
-    keys = ("layers_block_type", "layer_types")
-    types = next((given.values[key] for key in keys if given.values[key] is not None), None)
-    if types is None:
-        types = [_NEMOTRON_LAYERS.get(each, each) for each in given.text("hybrid_override_pattern")]
-    if not isinstance(types, list):
-        raise given.bad("layers_block_type is not a list")
-    if "moe" in types:
-        raise UnsupportedModel(
-            "Mixtures of experts of nemotron_h are not supported.", "Choose a dense model of the family."
-        )
-    return {
-        "layers_block_type": types,
-        "num_hidden_layers": len(types),
-        "hidden_act": given.text("mlp_hidden_act"),
-        "rms_norm_eps": given.real("layer_norm_epsilon"),
-    }
 
 
 def _lfm2_fields(given: Configuration) -> dict[str, Any]:

@@ -37,7 +37,8 @@ class Family:
     `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
     (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
     `layer_types` have a state instead of rows, or "" if all layers attend; `single`, whether a layer is one
-    half only: attention, a state, or an MLP, whose type is "mlp"; `gated`, whether each query comes
+    half only: attention, a state, or an MLP, whose type is "mlp"; `ungated`, whether MLPs have no gate;
+    `unpositioned`, whether attention has no positions, unless `position_embedding_type` is "rope"; `gated`, whether each query comes
     with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
     with `gemma`; `root_scale`, whether embeddings are scaled by the root of the width, as with `gemma`;
     `unscaled`, whether queries are not scaled; `value_norm`, whether values are normalized, without weights;
@@ -77,6 +78,8 @@ class Family:
     uneven: bool = False
     recurrent: str = ""
     single: bool = False
+    ungated: bool = False
+    unpositioned: bool = False
     gated: bool = False
     plus_one: bool = False
     root_scale: bool = False

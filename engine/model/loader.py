@@ -13,7 +13,13 @@ from engine.model.coverage import covers, declared
 from engine.model.description import Description, describe
 from engine.model.interface import Progress, no_progress
 from engine.model.rotary import RotaryFactors
-from engine.model.weight_names import check_layers, checked_weights, expected_weights, usual_names
+from engine.model.weight_names import (
+    are_apart,
+    check_layers,
+    checked_weights,
+    expected_weights,
+    usual_names,
+)
 from engine.streaming import WeightLimits
 
 
@@ -65,7 +71,8 @@ def _covered(
     others = in_turn and not family_of(checkpoint.architecture).biased_experts
     if others or not declared(description):  # names are transformers' affair
         return None
-    weights, tied = checked_weights(checkpoint, expected_weights(description, in_turn), description.tied)
+    expected = expected_weights(description, in_turn, are_apart(checkpoint.weights))
+    weights, tied = checked_weights(checkpoint, expected, description.tied)
     weights = usual_names(checkpoint.architecture, weights)
     if not streamed:
         weights = without_plain_indices(weights)

@@ -23,6 +23,11 @@ _YARN = dict(
     original_max_position_embeddings=4096,
 )
 _SHARED = dict(moe_intermediate_size=512, shared_expert_intermediate_size=512)
+_SHARED_MLP = {
+    "gate_up_proj": "shared_mlp.input_linear",
+    "down_proj": "shared_mlp.output_linear",
+    **{f"{half}_proj": f"shared_mlp.{half}_proj" for half in ("gate", "up")},  # as GGUF files have it
+}
 
 MIXTURES = {
     "mixtral": Family(
@@ -147,6 +152,8 @@ MIXTURES = {
             2048,
             **GRANITE_FACTORS,
             num_local_experts=8,
+            num_experts_per_tok=2,
+            shared_intermediate_size=1024,
             layer_types=None,
             layers_block_type=None,
             mamba_n_heads=128,
@@ -154,17 +161,27 @@ MIXTURES = {
             mamba_d_state=256,
             mamba_d_conv=4,
             mamba_expand=2,
+            mamba_conv_bias=True,
+            mamba_proj_bias=False,
+            time_step_limit=None,
         ),
         options=("attention_bias",),
         mixture=True,
         recurrent="linear_attention",
+        fused_mlp=True,
+        unpositioned=True,
+        names={
+            "mlp": "block_sparse_moe",
+            "mlp.gate": "block_sparse_moe.router",
+            # An MLP, where there are no experts: the usual name of a weight is the last one here.
+            **{f"mlp.shared_expert.{usual}": own for usual, own in _SHARED_MLP.items()},
+            **{f"mlp.{usual}": own for usual, own in _SHARED_MLP.items()},
+        },
         others=(
-            *ROUTING,
-            *("shared_intermediate_size", "position_embedding_type", "normalization_function", "init_method"),
-            *("mamba_d_head", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_limit"),
+            *(*ROUTING, "position_embedding_type", "normalization_function", "init_method"),
+            *("mamba_d_head", "mamba_chunk_size"),
         ),
         large_states=True,
-        compiled=False,  # layers with states
     ),
     "qwen3_5_moe_text": Family(
         defaults(

@@ -54,6 +54,8 @@ def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureS
     shared = 0
     if "shared_expert_intermediate_size" in has:
         shared = given.whole("shared_expert_intermediate_size", WIDTH_LIMIT)
+    elif "shared_intermediate_size" in has:
+        shared = given.whole("shared_intermediate_size", WIDTH_LIMIT)
     elif "n_shared_experts" in has:
         shared = inner * given.whole("n_shared_experts", COUNT_LIMIT)
     corrected = "routed_scaling_factor" in has

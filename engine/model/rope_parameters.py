@@ -43,6 +43,8 @@ def rotary_kinds(
         kinds.append(kind)
     if len({kind.width for kind in kinds}) > 1 and not family.uneven:
         raise given.bad("types of layers rotate parts of different widths")
+    if family.unpositioned and given.values.get("position_embedding_type") != "rope":
+        return tuple(replace(kind, type=UNROTATED) for kind in kinds)
     if family.unrotated:
         kinds.append(replace(kinds[0], type=UNROTATED))
     return tuple(kinds)

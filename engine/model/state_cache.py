@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints.recurrent import COPIES
-from engine.compiled.delta import commit
 from engine.compiled.paths import Paths, text_paths, tree_paths
+from engine.compiled.slices import commit
 from engine.compiled.states import StateShape
 from engine.model.kv_cache import HostCache
 from engine.model.rows import Rows

@@ -1,13 +1,14 @@
 """The weights that a model consists of, by transformers' names, and the check that a checkpoint has them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from engine.checkpoints import Checkpoint, Weight
 from engine.checkpoints.grouped import without_zero_biases
 from engine.errors import BadCheckpoint
 from engine.model.architectures import family_of
 from engine.model.description import Description
+from engine.model.mamba_layers import mamba_weights
 from engine.model.mixtures import MixtureShape
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -26,10 +27,13 @@ _MISMATCH = "The file does not belong to its config.json, or is damaged; downloa
 Shape = tuple[int, ...]
 
 
-def expected_weights(description: Description, in_turn: bool = False) -> dict[str, Shape]:
+def expected_weights(
+    description: Description, in_turn: bool = False, apart: bool = False
+) -> dict[str, Shape]:
     """Return the shape of each weight of the model by its name. The output head is among them even if it
     is tied, and so is each matrix of each expert, as in `Checkpoint`. in_turn: whether gate and up of each
-    expert are one matrix (`Weight.in_turn`)."""
+    expert are one matrix (`Weight.in_turn`). apart: whether gate and up of an MLP are two matrices although
+    transformers' module has one (`are_apart`)."""
     rows, width = description.rows, description.width
     expected: dict[str, Shape] = dict.fromkeys((EMBEDDING, HEAD), (rows, width))
     expected["model.norm.weight"] = (width,)
@@ -39,16 +43,26 @@ def expected_weights(description: Description, in_turn: bool = False) -> dict[st
         expected |= {INPUT_PROJECTION: (every, width), INPUT_NORM: (narrow,)}
     norms, mixture = dict(_norms(description)) | dict(_inputs(description)), {}
     if description.mixture:
-        mixture = dict(_mixture(description, description.mixture, in_turn))
+        mixture = dict(_mixture(description, description.mixture, in_turn, apart))
     recurrent = dict(_recurrent(description))
-    for layer, attends in enumerate(description.attends):
-        mlp = dict(_mlp(description, layer))
-        mixed = description.mixture is not None and description.mixture.layers[layer]
-        own = dict(_attention(description, layer)) if attends else recurrent
-        of_layer = norms | (mixture if mixed else mlp) | own
+    for layer in range(description.layers):
+        of_layer = dict(norms)
+        if description.attends[layer]:
+            of_layer |= _attention(description, layer)
+        elif description.stateful[layer]:
+            of_layer |= recurrent
+        if description.feeds[layer]:
+            mixed = description.mixture is not None and description.mixture.layers[layer]
+            of_layer |= mixture if mixed else _mlp(description, layer, apart)
         expected |= {f"model.layers.{layer}.{name}": shape for name, shape in of_layer.items()}
     names = family_of(description.architecture).names
     return {_renamed(name, names): shape for name, shape in expected.items()}
+
+
+def are_apart(names: Iterable[str]) -> bool:
+    """Return whether weights of these names are those of a Granite 4 hybrid in a GGUF file, which has gate
+    and up of each MLP as two matrices."""
+    return any(name.endswith("shared_mlp.gate_proj.weight") for name in names)
 
 
 def usual_names(architecture: str, weights: Mapping[str, Weight]) -> dict[str, Weight]:
@@ -156,6 +170,9 @@ def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
     states, width = description.states, description.width
     if states is None:
         return
+    if description.mamba:
+        yield from mamba_weights(states, description.mamba, width)
+        return
     if not states.heads:
         yield from _product("conv.in_proj", 3 * width, width, description.conv_bias)
         yield from _product("conv.out_proj", width, width, description.conv_bias)
@@ -174,8 +191,8 @@ def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
         yield f"linear_attn.{name}", (states.heads,)
 
 
-def _mlp(description: Description, layer: int) -> Iterator[tuple[str, Shape]]:
-    yield from _feed(description, "mlp", description.inners[layer], description.mlp_bias)
+def _mlp(description: Description, layer: int, apart: bool) -> Iterator[tuple[str, Shape]]:
+    yield from _feed(description, "mlp", description.inners[layer], description.mlp_bias, apart)
 
 
 def _inputs(description: Description) -> Iterator[tuple[str, Shape]]:
@@ -188,7 +205,9 @@ def _inputs(description: Description) -> Iterator[tuple[str, Shape]]:
     yield "post_per_layer_input_norm.weight", (width,)
 
 
-def _mixture(description: Description, mixture: MixtureShape, in_turn: bool) -> Iterator[tuple[str, Shape]]:
+def _mixture(
+    description: Description, mixture: MixtureShape, in_turn: bool, apart: bool
+) -> Iterator[tuple[str, Shape]]:
     width, wide = description.width, mixture.inner
     rows = {"gate_up": 2 * wide} if in_turn else {"gate": wide, "up": wide}
     yield from _product(ROUTER.removesuffix(".weight"), mixture.experts, width, mixture.biased)
@@ -197,7 +216,7 @@ def _mixture(description: Description, mixture: MixtureShape, in_turn: bool) -> 
             yield f"mlp.experts.{expert}.{name}_proj.weight", (size, width)
         yield f"mlp.experts.{expert}.down_proj.weight", (width, wide)
     if mixture.shared:
-        yield from _feed(description, "mlp.shared_expert", mixture.shared, bias=False)
+        yield from _feed(description, "mlp.shared_expert", mixture.shared, False, apart)
     if mixture.shared_gated:
         yield SHARED_GATE, (1, width)
     if mixture.corrected:
@@ -207,13 +226,17 @@ def _mixture(description: Description, mixture: MixtureShape, in_turn: bool) -> 
             yield f"mlp.experts.{name}_proj_bias", (mixture.experts, size)
 
 
-def _feed(description: Description, owner: str, inner: int, bias: bool) -> Iterator[tuple[str, Shape]]:
-    """Yield the weights of a feed-forward network, or of an expert. inner: the width within it."""
+def _feed(
+    description: Description, owner: str, inner: int, bias: bool, apart: bool
+) -> Iterator[tuple[str, Shape]]:
+    """Yield the weights of a feed-forward network, or of an expert. inner: the width within it; apart: as for
+    `expected_weights`."""
     width, family = description.width, family_of(description.architecture)
-    if family.fused or family.fused_mlp:
+    if not apart and (family.fused or family.fused_mlp):
         yield from _product(f"{owner}.gate_up_proj", 2 * inner, width, bias)
     else:
-        yield from _product(f"{owner}.gate_proj", inner, width, bias)
+        if not family.ungated:
+            yield from _product(f"{owner}.gate_proj", inner, width, bias)
         yield from _product(f"{owner}.up_proj", inner, width, bias)
     yield from _product(f"{owner}.down_proj", width, inner, bias)
 

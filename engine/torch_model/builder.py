@@ -12,7 +12,7 @@ from engine.checkpoints import Checkpoint, Weight
 from engine.formats import format_named
 from engine.model.interface import Progress, no_progress
 from engine.model.reader import READ_TWICE, order_of_use, read_layers
-from engine.model.weight_names import checked_weights
+from engine.model.weight_names import are_apart, checked_weights
 from engine.quantization import (
     DiskRows,
     Experts,
@@ -35,6 +35,7 @@ from engine.streaming import (
 )
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.link import link_to
+from engine.torch_model.apart import replace_mlps
 
 
 def _matrix(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
@@ -81,6 +82,8 @@ class Builder:
         self.streamer: Streamer | None = None
         self.link: DeviceLink | None = None
         self._files: dict[Path, DiskFile] = {}
+        if are_apart(checkpoint.weights):
+            replace_mlps(module)
         state = module.state_dict()
         # Buffers among the weights, such as the biases by which GLM's router chooses, stay float32.
         self._buffers = {name for name, _ in module.named_buffers() if name in state}

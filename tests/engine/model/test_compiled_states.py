@@ -31,7 +31,7 @@ from tests.engine.test_every_drafter import END, Letters
 from tests.engine.torch_model.test_recurrent import RandomTree
 
 CAPACITY = 512
-KINDS = ["qwen3_5_text", "lfm2"]
+KINDS = ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h"]
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -247,6 +247,13 @@ def test_the_first_files_of_a_qwen3_next_have_the_bits_of_later_ones(tmp_path):
         ("qwen3_next", dict(linear_num_value_heads=4)),
         ("qwen3_5_text", dict(layer_types=["linear_attention"] * 3)),
         ("lfm2", dict(conv_bias=True)),
+        ("granitemoehybrid", dict(mamba_n_heads=32)),  # heads of 8 columns
+        ("granitemoehybrid", dict(mamba_proj_bias=True)),
+        ("granitemoehybrid", dict(mamba_d_state=11)),
+        ("nemotron_h", dict(use_bias=True)),
+        ("nemotron_h", dict(mlp_bias=True)),
+        ("nemotron_h", dict(mamba_hidden_act="gelu")),
+        ("nemotron_h", dict(mlp_hidden_act="silu")),
     ],
 )
 def test_what_steps_do_not_cover_is_not_loaded(kind, changes):
