@@ -13,7 +13,11 @@ from engine.torch_model.loader import load_model
 from tests.engine.models import CONFIGS, ours, reference
 from tests.engine.sessions import Session
 
-RECORDED = [kind for kind in CONFIGS if not (family_of(kind).recurrent or is_mixture(reference(kind)))]
+RECORDED = [
+    kind
+    for kind in CONFIGS
+    if not (family_of(str(CONFIGS[kind].get("model_type", kind))).recurrent or is_mixture(reference(kind)))
+]
 
 
 def on_device(kind, cuda):

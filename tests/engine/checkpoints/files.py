@@ -22,7 +22,7 @@ from engine.formats import FORMATS, BlockFormat
 from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
-INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3", "nemotron_h")
+INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "granitehybrid", "mistral3", "nemotron_h")
 STATEFUL = ("qwen35", "qwen35moe", "qwen3next")
 GGUF_NAMES = {
     "gemma3_text": "gemma3",
@@ -36,6 +36,7 @@ GGUF_NAMES = {
     "qwen3_moe": "qwen3moe",
     "qwen3_next": "qwen3next",
     "gpt_oss": "gpt-oss",
+    "granitemoehybrid": "granitehybrid",
     "glm4_moe": "glm4moe",
 }
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
@@ -216,19 +217,35 @@ def _add_nemotron(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
     writer.add_ssm_time_step_rank(config.mamba_num_heads)
 
 
+def _add_granite_hybrid(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
+    """Add what a Granite 4 hybrid says of its layers, and whether it has positions."""
+    counts = [config.num_key_value_heads * (kind == "full_attention") for kind in config.layer_types]
+    writer.add_head_count_kv(counts)
+    writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+    writer.add_expert_shared_feed_forward_length(config.shared_intermediate_size)
+    writer.add_ssm_conv_kernel(config.mamba_d_conv)
+    writer.add_ssm_state_size(config.mamba_d_state)
+    writer.add_ssm_group_count(config.mamba_n_groups)
+    writer.add_ssm_inner_size(config.mamba_expand * config.hidden_size)
+    writer.add_ssm_time_step_rank(config.mamba_n_heads)
+
+
 def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    if architecture != "qwen35moe":  # whose layers have no MLP
+    if architecture == "granitehybrid" and not config.num_local_experts:
+        writer.add_feed_forward_length(config.shared_intermediate_size)
+    elif architecture != "qwen35moe":  # whose layers have no MLP
         writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
     # In Gemma 4, layers without a window have heads of their own.
     usual = config.per_layer_config["sliding_attention"] if architecture == "gemma4" else config
-    writer.add_head_count_kv(usual.num_key_value_heads)
+    if architecture != "granitehybrid":  # which says it for each layer
+        writer.add_head_count_kv(usual.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     head = getattr(usual, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    rope = config.rope_parameters
+    rope = config.rope_parameters or {"rope_type": "default", "rope_theta": 10000.0}
     if architecture == "phi3":
         writer.add_rope_scaling_orig_ctx_len(config.original_max_position_embeddings)
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
@@ -271,6 +288,8 @@ def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture:
     if config.model_type == "olmo3":
         writer.add_sliding_window(config.sliding_window)
         writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+    if architecture == "granitehybrid":
+        _add_granite_hybrid(writer, config)
     if architecture.startswith("granite"):
         writer.add_attention_scale(config.attention_multiplier)
         writer.add_embedding_scale(config.embedding_multiplier)
@@ -383,7 +402,11 @@ def _converted(
                     for expert, matrix in enumerate(half):
                         yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
             continue
-        if architecture == "granitemoe":
+        if architecture == "granitehybrid" and (found := _of_granite_hybrid(config, hf_name, array)):
+            for name, part in found:
+                yield names.get_name(name, try_suffixes=(".weight", ".bias")) or name, part
+            continue
+        if architecture in ("granitemoe", "granitehybrid"):
             hf_name = hf_name.replace(".router.", ".router.layer.")  # as on the Hub
         layer = hf_name.split(".")[-2]
         if layer in heads:
@@ -416,7 +439,7 @@ def _converted(
         pairs = config.per_layer_config["full_attention"].head_dim // 2
         rotated = int(pairs * config.rope_parameters["full_attention"]["partial_rotary_factor"])
         yield "rope_freqs.weight", np.repeat(np.float32([1.0, 1e30]), (rotated, pairs - rotated))
-    if getattr(config, "rope_parameters", {}).get("rope_type") == "longrope":
+    if (getattr(config, "rope_parameters", None) or {}).get("rope_type") == "longrope":
         for length in ("long", "short"):
             factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
             yield f"rope_factors_{length}.weight", factors
@@ -498,6 +521,33 @@ def _parted(
     *read, gates = (part.reshape(-1, array.shape[1]) for part in parts)
     yield f"{block}.attn_qkv.weight", np.concatenate(read)
     yield f"{block}.attn_gate.weight", gates
+
+
+def _of_granite_hybrid(
+    config: PreTrainedConfig, name: str, array: NDArray[np.float32]
+) -> list[tuple[str, NDArray[np.float32]]]:
+    """Return what the converter makes of an MLP or of a Mamba-2 layer: gate and up apart, vectors as matrices."""
+    block, _, rest = name.removeprefix("model.layers.").partition(".")
+    end = "_shexp" if config.num_local_experts else ""
+    match rest:
+        case "shared_mlp.input_linear.weight":
+            halves = zip(("gate", "up"), np.split(array, 2), strict=True)
+            return [(f"blk.{block}.ffn_{kind}{end}.weight", half) for kind, half in halves]
+        case "shared_mlp.output_linear.weight":
+            return [(f"blk.{block}.ffn_down{end}.weight", array)]
+        case "mamba.conv1d.weight":
+            array = array.squeeze(1)
+        case "mamba.A_log":
+            array = -np.exp(array)[:, None]
+        case "mamba.D":
+            array = array[:, None]
+        case "mamba.norm.weight":
+            array = array.reshape(config.mamba_n_groups, -1)
+        case "mamba.dt_bias":
+            name = name.replace("dt_bias", "dt_proj.bias")
+        case _:
+            return []
+    return [(name, array)]
 
 
 def _of_nemotron(

@@ -50,6 +50,8 @@ CHANGES: dict[str, dict[str, Any]] = {
         num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
     ),
     "nemotron_h": dict(use_bias=False),
+    "granitemoehybrid": dict(intermediate_size=40),
+    "granitemoehybrid_experts": dict(position_embedding_type="rope"),
 }
 CHANGES["qwen3_5_moe_text"] = CHANGES["qwen3_5_text"] | EXPERTS
 # Value heads stay in their order, however many they are; files know no layers with a plain MLP.
@@ -90,7 +92,10 @@ def rebuilt(checkpoint: Checkpoint) -> PreTrainedModel:
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
     found = {name: torch.from_numpy(values(weight)) for name, weight in checkpoint.weights.items()}
     for name, parameter in module.named_parameters():
-        if ".experts." in name and name.endswith("_bias"):
+        if name.endswith("shared_mlp.input_linear.weight"):
+            path = name.removesuffix("input_linear.weight")
+            found[name] = torch.cat([found.pop(f"{path}{half}_proj.weight") for half in ("gate", "up")])
+        elif ".experts." in name and name.endswith("_bias"):
             halves = (
                 [found.pop(name.replace("gate_up", half)) for half in ("gate", "up")]
                 if "gate" in name
@@ -165,10 +170,12 @@ def test_a_converted_model_is_read_back_as_the_same_model(
         *("attention_k_eq_v", "use_double_wide_mlp", "per_layer_config", "activation_sparsity_pattern"),
         *("altup_num_inputs", "altup_active_idx", "laurel_rank"),
         *("layers_block_type", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups"),
+        *("mamba_n_heads", "mamba_n_groups", "mamba_d_state", "mamba_d_conv", "mamba_expand", "mamba_d_head"),
+        *("shared_intermediate_size", "position_embedding_type"),
         *("conv_kernel", "mlp_hidden_act", "layer_norm_epsilon", "use_bias", "time_step_min"),
     }:
         assert ours[key] == theirs[key], key
-    if kind == "nemotron_h":  # which has no positions
+    if kind in ("nemotron_h", "granitemoehybrid"):  # which have no positions
         return
     rope = found.config.rope_parameters
     assert rope.pop("attention_factor", None) == pytest.approx(

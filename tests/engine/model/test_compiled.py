@@ -61,7 +61,7 @@ OTHER_SIZES = {
     "lfm2": dict(conv_bias=False),
     "granitemoehybrid": dict(shared_intermediate_size=96, mamba_d_state=14),
     "granitemoehybrid_experts": dict(shared_intermediate_size=64, mamba_n_heads=16, mamba_d_state=16),
-    "nemotron_h": dict(mamba_num_heads=16, mamba_head_dim=48, mlp_bias=False, use_bias=False),
+    "nemotron_h": dict(mamba_num_heads=16, mamba_head_dim=16, mlp_bias=False, use_bias=False),
     "gemma4_large": dict(global_head_dim=64),
     "gemma4_text": dict(global_head_dim=64, hidden_size_per_layer_input=32),
 }

@@ -270,6 +270,25 @@ def test_lfm2_has_its_own_names_for_sizes(tmp_path):
     assert difference(all_logits(model, text), expected) < 5e-3
 
 
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("granitemoehybrid", dict(time_step_limit=(0.7, 0.8))),
+        ("granitemoehybrid", dict(mamba_conv_bias=False, position_embedding_type="rope")),
+        ("granitemoehybrid", dict(mamba_n_heads=4, mamba_n_groups=1)),  # 64 columns: two slices
+        ("nemotron_h", dict(time_step_min=0.8)),
+        ("nemotron_h", dict(mamba_head_dim=80, n_groups=8, ssm_state_size=16)),  # as Nemotron Nano v2
+    ],
+)
+def test_other_mamba_layers_have_the_logits_of_transformers(kind, changes):
+    module, text = tiny(kind, **changes), random_text(40)
+    with torch.inference_mode():
+        expected = module(torch.tensor([text])).logits[0]
+    model = saved(module)
+    assert difference(all_logits(model, text), expected) < 5e-3
+    assert difference(all_logits(loaded(kind), text), expected) > 1e-2
+
+
 @every_kind
 def test_a_model_with_states_does_not_draft_for_itself(kind, tmp_path):
     tiny(kind).to(torch.bfloat16).save_pretrained(tmp_path)

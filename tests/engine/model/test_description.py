@@ -144,7 +144,12 @@ VARIANTS = {
 }
 SHORT = {"num_hidden_layers": LAYERS, "vocab_size": 33000, "pad_token_id": None}
 # Where heads differ from layer to layer, no attribute of a module says so: `test_compiled` compares logits.
-COMPILED = [kind for kind in ARCHITECTURES if family_of(kind).compiled and not family_of(kind).uneven]
+# Nemotron-H has names of its own for everything.
+COMPILED = [
+    kind
+    for kind in ARCHITECTURES
+    if (family := family_of(kind)).compiled and not (family.uneven or family.single)
+]
 CASES = [
     *((kind, SHORT) for kind in COMPILED),
     *((kind, {**SHORT, **values}) for kind in VARIANTS for values in VARIANTS[kind]),
@@ -186,15 +191,19 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     found = describe(checkpoint(architecture, config))
     made, module = built(architecture, config)
     body = module.model
-    attention = [layer.self_attn for layer in body.layers if hasattr(layer, "self_attn")]
-    assert list(found.attends) == [hasattr(layer, "self_attn") for layer in body.layers]
+    every = [getattr(layer, "self_attn", None) for layer in body.layers]
+    attention = [each for each in every if each is not None]
+    assert list(found.attends) == [each is not None for each in every]
+    assert list(found.stateful) == [each is None for each in every]
+    assert all(found.feeds)
     assert found.architecture == made.model_type
     assert (found.rows, found.width) == tuple(body.embed_tokens.weight.shape)
     if architecture == "lfm2":  # its configuration is not the width
         assert {found.inner} == {layer.feed_forward.w1.out_features for layer in body.layers}
     else:
         mixed = found.mixture is not None and all(found.mixture.layers)
-        assert found.inner == getattr(made, family_of(architecture).inner if mixed else "intermediate_size")
+        dense = "shared_intermediate_size" if hasattr(made, "shared_intermediate_size") else "intermediate_size"
+        assert found.inner == getattr(made, family_of(architecture).inner if mixed else dense)
     assert found.layers == len(body.layers) == len(found.windows) == len(found.rotary_of_layer)
     assert (found.heads, found.kv_heads) == (made.num_attention_heads, made.num_key_value_heads)
     assert found.positions == made.max_position_embeddings
@@ -235,6 +244,42 @@ def test_the_expected_weights_are_the_parameters_of_the_module(architecture, con
     assert expected_weights(description) == expected
 
 
+@pytest.mark.parametrize(
+    "changes", [{}, dict(mlp_bias=False), dict(use_bias=False), dict(use_conv_bias=False)]
+)
+def test_the_expected_weights_of_nemotron_h_are_the_parameters_of_the_module(changes):
+    config = {**COMMON, **CONFIGS["nemotron_h"], **changes}
+    _, module = built("nemotron_h", config)
+    description = describe(checkpoint("nemotron_h", config))
+    assert description.attends == (False, False, True, False)
+    assert description.stateful == (True, False, False, True)
+    assert description.feeds == (False, True, False, False)
+    expected = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+    assert expected_weights(description) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "expected"),
+    [
+        ("granitemoehybrid", {}, (0.0, np.inf)),
+        ("granitemoehybrid", {"time_step_limit": [0.01, {"__float__": "Infinity"}]}, (0.01, np.inf)),
+        ("granitemoehybrid", {"time_step_limit": (0.01, 0.2)}, (0.01, 0.2)),
+        ("nemotron_h", {}, (0.001, np.inf)),
+        ("nemotron_h", {"time_step_min": 0.1, "time_step_limit": [0.0, 1.0]}, (0.1, np.inf)),
+    ],
+)
+def test_steps_of_mamba_have_the_limits_of_the_module(kind, change, expected):
+    config = {**COMMON, **CONFIGS[kind], **change}
+    assert describe(checkpoint(kind, config)).mamba.limits == expected
+
+
+@pytest.mark.parametrize("limit", [[0.1], [0.0, "much"], [-1.0, 2.0], 0.5])
+def test_limits_of_steps_that_are_none_are_refused(limit):
+    config = {**COMMON, **CONFIGS["granitemoehybrid"], "time_step_limit": limit}
+    with pytest.raises(BadCheckpoint, match="time_step"):
+        describe(checkpoint("granitemoehybrid", config))
+
+
 @pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h"])
 def test_states_are_those_of_the_module(kind):
     config = {**COMMON, **CONFIGS[kind]}
@@ -253,6 +298,9 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
         made, module = built(architecture, config)
         fix_rope(module, made, context)
         rotary = module.model.rotary_emb
+        if rotary is None:
+            assert [kind.type for kind in description.rotary] == [UNROTATED]
+            continue
         by_kind = isinstance(rotary.rope_type, dict)
         names = sorted(set(made.layer_types)) if by_kind else [None]
         rotated = [kind for kind in description.rotary if kind.type != UNROTATED]

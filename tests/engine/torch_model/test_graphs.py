@@ -99,7 +99,9 @@ def pair(kind, capacity, record):
 
 
 # Passes of models whose layers have states are not recorded.
-RECORDED = [kind for kind in CONFIGS if not family_of(kind).recurrent]
+RECORDED = [
+    kind for kind in CONFIGS if not family_of(str(CONFIGS[kind].get("model_type", kind))).recurrent
+]
 
 
 @pytest.mark.parametrize("kind", RECORDED)
