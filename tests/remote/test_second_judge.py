@@ -122,7 +122,14 @@ def test_llama_cpp_reads_the_same_model(
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes"), [("gemma4_text", {}), ("qwen3_next", {"linear_key_head_dim": 32})]
+    ("kind", "changes"),
+    [
+        ("gemma4_text", {}),
+        ("qwen3_next", {"linear_key_head_dim": 32}),
+        ("granitemoehybrid", {}),
+        ("granitemoehybrid_experts", {}),
+        ("nemotron_h", {}),
+    ],
 )
 def test_llama_cpp_agrees_with_compiled_passes(
     kind: str, changes: dict[str, Any], llama_cpp: Path, tmp_path: Path
