@@ -1,5 +1,6 @@
-"""`specexec bench recurrent`: times passes of a made-up Qwen 3.5, whose layers have states, as a compiled
-program on the processor, and through torch beside it. Weights are random: speed depends on the shape alone.
+"""`specexec bench recurrent`: times passes of a made-up Qwen 3.5 or Granite 4 hybrid, whose layers have
+states, as a compiled program on the processor, and through torch beside it. Weights are random: speed depends
+on the shape alone.
 """
 
 import argparse
@@ -10,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from engine.bench.hybrid import HYBRIDS, HybridShape, made_up_hybrid
 from engine.bench.options import add_repeats_option, numbers, one_of, say
 from engine.bench.timings import CONTEXT, Timings, milliseconds, text_pass, timed
 from engine.errors import BadOption
@@ -36,11 +38,12 @@ class RecurrentShape:
 
 
 # Near those of the published models; the vocabulary, whose head is a product like others, is smaller.
-SHAPES = {
+SHAPES: dict[str, RecurrentShape | HybridShape] = {
     "0.8b": RecurrentShape(24, 1024, 3584, 8, 2, 16, 16, 65536),
     "2b": RecurrentShape(24, 2048, 6144, 8, 2, 16, 16, 65536),
     "4b": RecurrentShape(32, 2560, 9216, 16, 4, 16, 32, 65536),
     "tiny": RecurrentShape(4, 256, 512, 1, 1, 8, 16, 512),
+    **HYBRIDS,
 }
 ENGINES = ("compiled", "torch")
 
@@ -61,8 +64,8 @@ def add(kinds: Commands) -> None:
         "recurrent",
         run,
         "time passes of a model whose layers have states, compiled and through torch",
-        "Needs no model files: a Qwen 3.5 of random weights is made up. Passes over rows of a tree, and one "
-        "over a text as long as a run of a streamed prompt, are timed on the processor.",
+        "Needs no model files: a Qwen 3.5 or a Granite 4 hybrid of random weights is made up. Passes over rows "
+        "of a tree, and one over a text as long as a run of a streamed prompt, are timed on the processor.",
     )
     parser.add_argument(
         "--shape", metavar="NAME", default="0.8b", help=f"{', '.join(SHAPES)} (default: %(default)s)"
@@ -92,7 +95,10 @@ def run(parsed: argparse.Namespace) -> int:
     if min(*rows, parsed.text, parsed.repeats) < 1:
         raise BadOption("All numbers must be greater than 0.", "Omit them to use the defaults.")
     with TemporaryDirectory(prefix="specexec-") as folder:
-        file = made_up(shape, form, Path(folder))
+        if isinstance(shape, HybridShape):
+            file = made_up_hybrid(shape, form, Path(folder))
+        else:
+            file = made_up(shape, form, Path(folder))
         found = [each for name in engines for each in measure(file, name, rows, parsed.text, parsed.repeats)]
     if parsed.json:
         print(json.dumps({"shape": asdict(shape), "format": form, "times": [asdict(each) for each in found]}))

@@ -5,8 +5,8 @@ query C, which a group of heads shares, a step d > 0, and numbers A and D of the
 
     a = exp(-d exp(A)),    S' = a S + B (d x)^T,    output y = S'^T C + D x.
 
-That is the recurrence of gated DeltaNet (`engine.compiled.delta`) without its correction. Threads share slices
-of the heads' columns in the same way, so a tree gives the bits of plain text here, too.
+That is the recurrence of gated DeltaNet (`engine.compiled.delta`) without its correction. Threads share
+slices of the heads' columns in the same way, so a tree gives the bits of plain text here, too.
 """
 
 from collections.abc import Sequence
@@ -148,9 +148,7 @@ def mamba_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             target = target + offset if target > 0 else buffers + (-1 - target) * slice_nbytes
             if row < 0:
                 record = paths[RECORDS] + ((-1 - row) * a[10] + a[4]) * a[11]
-                advance_slice(
-                    source, target, record, part, columns, channels, groups, heads, size, width, 0
-                )
+                advance_slice(source, target, record, part, columns, channels, groups, heads, size, width, 0)
                 continue
             keys = a[12] + (row * channels + inner) * 4 + key
             queries = keys + groups * size * 4

@@ -61,7 +61,9 @@ def _covers_states(description: Description, states: StateShape) -> bool:
     if not description.mamba:
         return states.value_width % BLOCK == 0
     of_group = states.heads * states.value_width // states.key_heads
-    return description.mamba.activation == "silu" and not (states.value_width % FEW_COLUMNS or of_group % BLOCK)
+    return description.mamba.activation == "silu" and not (
+        states.value_width % FEW_COLUMNS or of_group % BLOCK
+    )
 
 
 def can_transcode(weight: Weight) -> bool:

@@ -2,14 +2,17 @@
 
 import json
 
+import pytest
+
 from engine import cli
 
 
-def test_passes_are_timed_compiled_and_through_torch(capsys):
-    options = ["--shape=tiny", "--format=Q8_0", "--rows=1,3", "--text=70", "--repeats=1"]
+@pytest.mark.parametrize(("shape", "layers"), [("tiny", 4), ("granite-tiny", 8)])
+def test_passes_are_timed_compiled_and_through_torch(shape, layers, capsys):
+    options = [f"--shape={shape}", "--format=Q8_0", "--rows=1,3", "--text=70", "--repeats=1"]
     assert cli.run(["bench", "recurrent", *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["shape"]["layers"] == 4
+    assert found["shape"]["layers"] == layers
     assert [(each["engine"], each["rows"], each["text"]) for each in found["times"]] == [
         (engine, rows, rows == 70) for engine in ("compiled", "torch") for rows in (1, 3, 70)
     ]

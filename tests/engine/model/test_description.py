@@ -202,7 +202,9 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
         assert {found.inner} == {layer.feed_forward.w1.out_features for layer in body.layers}
     else:
         mixed = found.mixture is not None and all(found.mixture.layers)
-        dense = "shared_intermediate_size" if hasattr(made, "shared_intermediate_size") else "intermediate_size"
+        dense = (
+            "shared_intermediate_size" if hasattr(made, "shared_intermediate_size") else "intermediate_size"
+        )
         assert found.inner == getattr(made, family_of(architecture).inner if mixed else dense)
     assert found.layers == len(body.layers) == len(found.windows) == len(found.rotary_of_layer)
     assert (found.heads, found.kv_heads) == (made.num_attention_heads, made.num_key_value_heads)

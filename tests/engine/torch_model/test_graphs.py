@@ -99,9 +99,7 @@ def pair(kind, capacity, record):
 
 
 # Passes of models whose layers have states are not recorded.
-RECORDED = [
-    kind for kind in CONFIGS if not family_of(str(CONFIGS[kind].get("model_type", kind))).recurrent
-]
+RECORDED = [kind for kind in CONFIGS if not family_of(str(CONFIGS[kind].get("model_type", kind))).recurrent]
 
 
 @pytest.mark.parametrize("kind", RECORDED)
