@@ -2,9 +2,9 @@
 records, which hold what a row adds to the states.
 
 A store is float32. Of each layer it holds a matrix [key width, value width] for each head, in slices of 32
-columns, or of 16 if a head is no multiple of 32 wide: [slices, key width, columns]; behind it, the last inputs of the layer's convolution, [kernel - 1,
-channels], the oldest first. A slice is read and written row after row, and is small enough to stay in a
-core's cache meanwhile.
+columns, or of 16 if the value width is no multiple of 32: [slices, key width, columns]; behind it, the last
+inputs of the layer's convolution, [kernel - 1, channels], the oldest first. A slice is read and written row
+after row, and is small enough to stay in a core's cache meanwhile.
 
 A record is float32, too: of each layer the row's input of the convolution, [channels], and for a layer with a
 matrix S the normalized keys [key heads, key width], the decays a [heads] and the updates u [heads, value

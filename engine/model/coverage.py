@@ -61,9 +61,8 @@ def _covers_states(description: Description, states: StateShape) -> bool:
     if not description.mamba:
         return states.value_width % BLOCK == 0
     of_group = states.heads * states.value_width // states.key_heads
-    return description.mamba.activation == "silu" and not (
-        states.value_width % FEW_COLUMNS or of_group % BLOCK
-    )
+    whole = not (states.value_width % FEW_COLUMNS or of_group % BLOCK)
+    return whole and description.mamba.activation == "silu"
 
 
 def can_transcode(weight: Weight) -> bool:

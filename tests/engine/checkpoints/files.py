@@ -526,7 +526,8 @@ def _parted(
 def _of_granite_hybrid(
     config: PreTrainedConfig, name: str, array: NDArray[np.float32]
 ) -> list[tuple[str, NDArray[np.float32]]]:
-    """Return what the converter makes of an MLP or of a Mamba-2 layer: gate and up apart, vectors as matrices."""
+    """Return what the converter makes of an MLP or of a Mamba-2 layer: gate and up apart, vectors as
+    matrices."""
     block, _, rest = name.removeprefix("model.layers.").partition(".")
     end = "_shexp" if config.num_local_experts else ""
     match rest:
