@@ -38,13 +38,13 @@ class RecurrentShape:
 
 
 # Near those of the published models; the vocabulary, whose head is a product like others, is smaller.
-SHAPES: dict[str, RecurrentShape | HybridShape] = {
+SHAPES = {
     "0.8b": RecurrentShape(24, 1024, 3584, 8, 2, 16, 16, 65536),
     "2b": RecurrentShape(24, 2048, 6144, 8, 2, 16, 16, 65536),
     "4b": RecurrentShape(32, 2560, 9216, 16, 4, 16, 32, 65536),
     "tiny": RecurrentShape(4, 256, 512, 1, 1, 8, 16, 512),
-    **HYBRIDS,
 }
+EVERY: dict[str, RecurrentShape | HybridShape] = {**SHAPES, **HYBRIDS}
 ENGINES = ("compiled", "torch")
 
 
@@ -64,11 +64,12 @@ def add(kinds: Commands) -> None:
         "recurrent",
         run,
         "time passes of a model whose layers have states, compiled and through torch",
-        "Needs no model files: a Qwen 3.5 or a Granite 4 hybrid of random weights is made up. Passes over rows "
-        "of a tree, and one over a text as long as a run of a streamed prompt, are timed on the processor.",
+        "Needs no model files: a Qwen 3.5 or a Granite 4 hybrid of random weights is made up. Passes over "
+        "rows of a tree, and one over a text as long as a run of a streamed prompt, are timed on the "
+        "processor.",
     )
     parser.add_argument(
-        "--shape", metavar="NAME", default="0.8b", help=f"{', '.join(SHAPES)} (default: %(default)s)"
+        "--shape", metavar="NAME", default="0.8b", help=f"{', '.join(EVERY)} (default: %(default)s)"
     )
     parser.add_argument(
         "--format", metavar="NAME", default="Q4_K", help="format of the matrices (default: %(default)s)"
@@ -88,7 +89,7 @@ def add(kinds: Commands) -> None:
 def run(parsed: argparse.Namespace) -> int:
     from engine.compiled.layout import LAYOUTS
 
-    shape = SHAPES[one_of("shape", parsed.shape, SHAPES)[0]]
+    shape = EVERY[one_of("shape", parsed.shape, EVERY)[0]]
     form = one_of("format", parsed.format, [name for name in LAYOUTS if name != "F32"])[0]
     engines = one_of("engines", parsed.engines, ENGINES)
     rows = numbers("rows", parsed.rows, int)

@@ -32,7 +32,7 @@ def granite_hybrid(keys: Keys, config: Config) -> Config:
     head_dim = head_width(keys, hidden // config["num_attention_heads"])
     config = config | {"head_dim": head_dim}
     width = keys.number("{arch}.feed_forward_length", least=1, most=WIDTH_LIMIT)
-    found = {"num_local_experts": 0, "num_experts_per_tok": 0, "shared_intermediate_size": width}
+    found: Config = {"num_local_experts": 0, "num_experts_per_tok": 0, "shared_intermediate_size": width}
     if keys.number("{arch}.expert_count", 0):
         shared = keys.number("{arch}.expert_shared_feed_forward_length", least=1, most=WIDTH_LIMIT)
         found = mixture(keys, config) | {"shared_intermediate_size": shared}

@@ -88,12 +88,12 @@ class Layer:
     which are then empty. recurrent: what the layer has in place of attention, or None; then `qkv` and
     `output` are empty. One half may be missing, with its matrices and its norm: `attention_norm` is that of
     what the other one reads. output_bias: of the output of attention. sinks: scores of the heads' sinks,
-    which stand for no value. kv_heads, head_width, pairs: of the layer, or 0 for those of the shape. value_norm: of
-    each head's values. values_are_keys: whether the results of `qkv` are queries and keys only, and values
-    are the keys before their norm. factor: of the layer's output. inner: of its feed-forward network, or 0
-    for that of the shape. rows: -1, or the number, among the layers with keys and values, of the earlier one
-    whose keys and values it reads; then the results of `qkv` are queries only. own_input: what brings in an
-    input that the layer has for itself, behind the feed-forward network, or None.
+    which stand for no value. kv_heads, head_width, pairs: of the layer, or 0 for those of the shape.
+    value_norm: of each head's values. values_are_keys: whether the results of `qkv` are queries and keys
+    only, and values are the keys before their norm. factor: of the layer's output. inner: of its feed-forward
+    network, or 0 for that of the shape. rows: -1, or the number, among the layers with keys and values, of
+    the earlier one whose keys and values it reads; then the results of `qkv` are queries only. own_input:
+    what brings in an input that the layer has for itself, behind the feed-forward network, or None.
     """
 
     attention_norm: Floats | None

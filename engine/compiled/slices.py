@@ -101,9 +101,9 @@ def key_head(head, key_heads, heads, tiled):  # type: ignore[no-untyped-def]
 
 
 @helper
-def advance_slice(
+def advance_slice(  # type: ignore[no-untyped-def]
     source, target, record, part, columns, channels, key_heads, heads, width, value_width, tiled
-):  # type: ignore[no-untyped-def]
+):
     """Advance a slice past a row. record: address of the layer in the row's record; part, columns: number of
     the slice, and of its columns."""
     head = part * columns // value_width
