@@ -396,7 +396,7 @@ def _converted(
                 if stacked == "gate_up" and kind != "down":
                     if kind == "gate":
                         yield f"blk.{block}.ffn_gate_up_exps.weight", array
-                elif stacked:
+                elif stacked or architecture == "granitehybrid":  # which came later
                     yield f"blk.{block}.ffn_{kind}_exps.weight", half
                 else:
                     for expert, matrix in enumerate(half):
