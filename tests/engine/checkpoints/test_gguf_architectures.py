@@ -331,3 +331,12 @@ def test_a_factor_of_attention_without_yarn_is_refused(tmp_path: Path, kind: str
     scaling = {"llama.rope.scaling.type": kind, "llama.rope.scaling.attn_factor": 1.2}
     with pytest.raises(UnsupportedModel, match="attn_factor"):
         open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=scaling))
+
+
+@pytest.mark.parametrize("counts", [[0, 2, 1], [0, 0, 0]])
+def test_a_granite_hybrid_whose_layers_differ_or_never_attend_is_refused(
+    tmp_path: Path, counts: list[int]
+) -> None:
+    metadata = {"granitehybrid.attention.head_count_kv": counts}
+    with pytest.raises(UnsupportedModel, match="different sizes"):
+        open_checkpoint(convert(tiny("granitemoehybrid"), tmp_path / "model.gguf", metadata=metadata))

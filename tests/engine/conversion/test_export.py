@@ -19,3 +19,10 @@ def test_heads_in_the_order_of_gguf_files_are_refused(kind, tmp_path):
     with pytest.raises(UnsupportedModel, match="which is not restored"):
         export(open_checkpoint(file), tmp_path / "out", torch.float32, no_progress)
     assert not (tmp_path / "out").exists()
+
+
+def test_gate_and_up_that_a_gguf_file_has_apart_are_refused(tmp_path):
+    file = convert(reference("granitemoehybrid"), tmp_path / "model.gguf")
+    with pytest.raises(UnsupportedModel, match="not joined"):
+        export(open_checkpoint(file), tmp_path / "out", torch.float32, no_progress)
+    assert not (tmp_path / "out").exists()

@@ -165,6 +165,16 @@ def test_mixtures_whose_layers_have_states_are_loaded_without_their_draft(kind, 
     model.close()
 
 
+@pytest.mark.parametrize("how", [{}, {"packed": True}, {"limits": WeightLimits(LIMIT)}])
+@pytest.mark.parametrize("kind", ["granitemoehybrid", "granitemoehybrid_experts"])
+def test_gate_and_up_that_a_gguf_file_has_apart_are_loaded(kind, how, tmp_path):
+    module = reference(kind)
+    model = load(convert(module, tmp_path / "model.gguf"), **how)
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize(("kind", "name"), [("qwen3_5_text", "qwen35"), ("qwen3_next", "qwen3next")])
 def test_value_heads_of_a_gguf_file_find_their_key_heads_and_a_block_for_drafts_is_left_out(
