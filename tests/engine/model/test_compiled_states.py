@@ -161,9 +161,10 @@ def test_a_branch_where_a_piece_of_a_prompt_ends_is_saved_too():
     assert sequence.align(prompts[2][:-1]) == 100
 
 
-def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch, tmp_path):
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "granitemoehybrid", "nemotron_h"])
+def test_savepoints_take_no_more_memory_than_is_counted(kind, monkeypatch, tmp_path):
     monkeypatch.setattr(savepoints, "EVERY", 64)
-    sequence = Sequence(loaded("qwen3_5_text"), CAPACITY)
+    sequence = Sequence(loaded(kind), CAPACITY)
     cache = sequence.cache
     for turn in range(12):
         sequence.align(sequence.ids)
@@ -171,7 +172,7 @@ def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch, tmp_path):
         assert len(cache.savepoints) <= SAVEPOINTS
         assert all(nbytes == cache.state_nbytes for nbytes in cache.savepoints.values())
     assert len(cache.savepoints) == SAVEPOINTS
-    module = tiny("qwen3_5_text")
+    module = tiny(kind)
     module.save_pretrained(tmp_path)
     outline = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
     rows = outline.kv_row * 2 * (CAPACITY + 1)
