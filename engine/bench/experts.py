@@ -137,9 +137,11 @@ def _knowing(mixtures: Sequence[int], routing: Routing) -> "ExpertPolicy":
     drawn, again = chances(routing)
 
     class Knowing(ExpertPolicy):
-        def choose(self, mixture: int, wanted: Sequence[int]) -> None:
+        def choose(
+            self, mixture: int, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()
+        ) -> None:
             self._know(mixture, wanted)
-            super().choose(mixture, wanted)
+            super().choose(mixture, wanted, rows)
 
         def end(self, last: Sequence[int]) -> None:
             self._know(last[0] // routing.experts, last)

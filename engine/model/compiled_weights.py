@@ -69,7 +69,7 @@ class StreamedExperts:
     def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
         of_rows = [[self.experts[expert] for expert in row] for row in rows]
         chosen = [self.experts[expert] for expert in wanted]
-        self.streamer.choose(list(self.experts.values()), chosen, of_rows)
+        self.streamer.choose(chosen, of_rows)
 
     def fetch(self, expert: int) -> None:
         self.streamer.fetch(self.experts[expert])

@@ -265,13 +265,15 @@ class Committed(Struct, kw_only=True):
 
 
 class ExpertFigures(Struct, kw_only=True):
-    """Counts of the cache of a streamed mixture's experts, on the processor."""
+    """Counts of the cache of a streamed mixture's experts."""
 
     hits: int  # experts that were in the cache when their layer chose them, once for all rows of a pass
     misses: int  # experts that were not
-    bytes_read: int  # of experts; they are part of the streamed bytes
-    predicted: int  # experts read before their layer had chosen
+    bytes_read: int  # of experts, into the cache; they are part of the streamed bytes
+    predicted: int  # experts brought before their layer had chosen
     right: int  # experts of these that it then chose
+    tier: Literal["vram", "ram"] = "ram"  # where the cache is
+    bytes_from_disk: int = 0  # of experts: on the processor all of bytes_read, with a card those not in RAM
 
 
 class Step(Struct, kw_only=True):

@@ -123,14 +123,14 @@ class Experts(nn.Module):
         return [self._matrices[expert][kind] for expert in wanted for kind in self.kinds]
 
     def forward(self, x: Tensor, chosen: Tensor, shares: Tensor) -> Tensor:
-        """Return for each row of x the sum of its experts' outputs, each times its share: [rows, width].
+        """Return for each row of x the sum of its experts' outputs, each times its share: [rows, width]. They
+        are added in the order in which the router names them.
 
         x: [rows, width]. chosen: the experts of each row, int64 [rows, k]. shares: their shares, [rows, k].
         """
-        output = torch.zeros_like(x)
         # The only place where the host waits for a card.
-        of_rows = chosen.cpu().numpy()
-        numbers, counts = np.unique(of_rows, return_counts=True)
+        table = chosen.cpu().numpy()
+        numbers, counts = np.unique(table, return_counts=True)
         used: list[int] = numbers.tolist()
         if not set(used) <= self._matrices.keys():
             raise BadCheckpoint(
@@ -138,21 +138,21 @@ class Experts(nn.Module):
                 "The file is damaged: download the model again.",
             )
         if self.mover is not None:
-            by_row = of_rows.tolist() if len(chosen) <= TREE_ROWS else []
-            first = self.kinds[0]
-            self.mover.choose(
-                self.matrices(),
-                self.matrices(used),
-                [[self._matrices[expert][first] for expert in row] for row in by_row],
-            )
+            by_row = table.tolist() if len(chosen) <= TREE_ROWS else []
+            kind = self.kinds[0]
+            of_rows = [[self._matrices[expert][kind] for expert in row] for row in by_row]
+            self.mover.choose(self.matrices(used), of_rows)
         # Places in the table of choices, expert by expert, each expert's from the first row to the last.
         places = chosen.flatten().argsort(stable=True).split(counts.tolist())
+        answers = x.new_empty(chosen.numel(), x.shape[1])
         for expert, mine in zip(used, places, strict=True):
-            rows = mine // chosen.shape[1]
-            inner = self._gated(*self._gate_and_up(expert, x[rows]))
+            inner = self._gated(*self._gate_and_up(expert, x[mine // chosen.shape[1]]))
             answer = self._product("down_proj", expert, inner) * shares.flatten()[mine, None]
-            output.index_add_(0, rows, answer.to(output.dtype))
-        return output
+            answers.index_copy_(0, mine, answer.to(answers.dtype))
+        first, *others = answers.view(*chosen.shape, -1).unbind(1)
+        for answer in others:
+            first = first + answer
+        return first
 
     def _gate_and_up(self, expert: int, x: Tensor) -> tuple[Tensor, Tensor]:
         if "gate_up_proj" in self.kinds:

@@ -13,7 +13,7 @@ from engine.drafting import Drafter
 from engine.protocol.thoughts import ThoughtSplitter
 from engine.repetition import Dry, LoopDetector
 from engine.sampling import Sampler
-from engine.serving.pair import LoadedPair
+from engine.serving.pair import LoadedPair, tier_of
 from engine.serving.stop_strings import StoppableText
 from engine.serving.telemetry import Pace, committed, judged
 from engine.streaming import ExpertCounts
@@ -237,7 +237,7 @@ class AnswerWriter:
                 tokens_per_pass=(len(self.tokens) - 1) / self.passes,
                 tokens_per_second=self._tokens_per_second() or 0.0,
                 bytes_streamed=moved,
-                experts=_told(done_since(before, experts)),
+                experts=self._told(done_since(before, experts)),
                 survivors=event.survivors,
                 grown_ahead=event.ahead,
                 ahead_s=event.ahead_s,
@@ -271,7 +271,7 @@ class AnswerWriter:
             time_to_first_token_s=self._first - self._started if self.tokens else None,
             seconds=self.seconds,
             bytes_streamed=moved,
-            experts=_told(done_since(self._experts, self._model.experts)),
+            experts=self._told(done_since(self._experts, self._model.experts)),
             link_gb_per_s=moved / 1e9 / (self._last - self._started) if moved and self.tokens else None,
             memory=self.pair.memory,
             drafter=self.drafter.name,
@@ -282,6 +282,19 @@ class AnswerWriter:
             thought=self._thought_mark,
             thought_tokens=self._thought_tokens,
             thought_s=self._thought_s,
+        )
+
+    def _told(self, counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
+        if counts is None:
+            return None
+        return protocol.ExpertFigures(
+            hits=counts.hits,
+            misses=counts.misses,
+            bytes_read=counts.read,
+            predicted=counts.predicted,
+            right=counts.right,
+            tier=tier_of(self.pair.target),
+            bytes_from_disk=counts.from_disk,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:
@@ -381,16 +394,4 @@ def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sa
         xtc_probability=options.xtc_probability,
         xtc_threshold=options.xtc_threshold,
         spared=spared,
-    )
-
-
-def _told(counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
-    if counts is None:
-        return None
-    return protocol.ExpertFigures(
-        hits=counts.hits,
-        misses=counts.misses,
-        bytes_read=counts.read,
-        predicted=counts.predicted,
-        right=counts.right,
     )

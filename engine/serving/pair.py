@@ -60,11 +60,10 @@ def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) 
         protocol.MemoryPart(what="heads", tier=tier, nbytes=heads.nbytes if heads else 0),
     ]
     if streamer:
-        needed = streamer.experts_nbytes
-        for place, nbytes in streamer.tiers.items():
-            each_pass = nbytes - needed if place == "ssd" else nbytes
-            parts.append(protocol.MemoryPart(what="target", tier=place, nbytes=each_pass))
-        parts.append(protocol.MemoryPart(what="target_experts", tier="ssd", nbytes=needed))
+        for place, nbytes in streamer.each_pass.items():
+            parts.append(protocol.MemoryPart(what="target", tier=place, nbytes=nbytes))
+        for place, nbytes in streamer.expert_homes.items():
+            parts.append(protocol.MemoryPart(what="target_experts", tier=place, nbytes=nbytes))
     if draft:
         parts.append(protocol.MemoryPart(what="draft", tier=tier_of(draft), nbytes=draft.model.nbytes))
         parts.append(protocol.MemoryPart(what="draft_cache", tier=tier_of(draft), nbytes=draft.cache.nbytes))

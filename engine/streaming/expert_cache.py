@@ -27,8 +27,9 @@ class ExpertCounts:
     """Counts of a cache since its start.
 
     Attributes: `hits`, `misses`: experts that were, and were not, in the cache or on their way when their
-    mixture chose them; `read`: bytes read; `predicted`: experts read before a mixture had chosen; `right`:
-    how many of these it chose next.
+    mixture chose them; `read`: bytes brought into the cache; `predicted`: experts brought before a mixture
+    had chosen; `right`: how many of these it chose next; `from_disk`: bytes read from the disk: on the
+    processor all of `read`, beside a card those that were not in RAM.
     """
 
     hits: int = 0
@@ -36,6 +37,7 @@ class ExpertCounts:
     read: int = 0
     predicted: int = 0
     right: int = 0
+    from_disk: int = 0
 
     def __sub__(self, before: "ExpertCounts") -> "ExpertCounts":
         """Return what was done since `before`."""
@@ -45,6 +47,7 @@ class ExpertCounts:
             self.read - before.read,
             self.predicted - before.predicted,
             self.right - before.right,
+            self.from_disk - before.from_disk,
         )
 
 
@@ -71,11 +74,14 @@ class ExpertCache:
         files: Mapping[Path, Readable],
         counts: RoutingCounts | None = None,
         crew: Crew = SYSTEM,
+        allocate: Callable[[int], NDArray[np.uint8]] | None = None,
     ) -> None:
         """experts: one chunk for each expert, in the order of use. slots: their number, at least two. files:
         the open files of the chunks' extents. counts: those of earlier answers; the experts that these used
-        most are read while nothing else is. crew: the threads that read."""
+        most are read while nothing else is. crew: the threads that read. allocate: a function that returns
+        page-aligned memory of a given number of bytes, or raises MemoryError; None for plain memory."""
         self._experts = experts
+        self._allocate = allocate or memory
         self._files = files
         self._slot_nbytes = max(expert.nbytes for expert in experts)
         self._most = self._limit = slots  # the limit is lower while there is little RAM
@@ -88,7 +94,6 @@ class ExpertCache:
         self._common = self._policy.common()[:slots]  # not yet read
         self._free: list[NDArray[np.uint8]] = []  # slots that have memory and no expert
         self._slots: dict[int, NDArray[np.uint8]] = {}  # of experts in the cache, and of those being read
-        self._rows: dict[int, Sequence[Sequence[int]]] = {}  # the experts of each row, by mixture
         self._ready = np.zeros(len(experts), np.bool_)
         self._held: int | None = None  # the expert in use
         self._pieces: list[tuple[int, Extent]] = []  # (expert, piece) not yet taken by a reader
@@ -114,7 +119,8 @@ class ExpertCache:
     @property
     def counts(self) -> ExpertCounts:
         with self._changed:
-            return ExpertCounts(self._hits, self._misses, self._moved, self._predicted, self._right)
+            moved = self._moved
+            return ExpertCounts(self._hits, self._misses, moved, self._predicted, self._right, moved)
 
     def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
         """Announce the experts of one mixture that this pass fetches, in the order of use. rows: those of
@@ -131,18 +137,14 @@ class ExpertCache:
             for expert in wanted:
                 self._errors.pop(expert, None)
             self._fit()
-            self._policy.choose(mixture, wanted)
-            self._rows[mixture] = rows
+            self._policy.choose(mixture, wanted, rows)
             self._begin_wanted()
             self._changed.notify_all()
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""
         with self._changed:
-            last = [expert for rows in self._rows.values() if row < len(rows) for expert in rows[row]]
-            self._rows.clear()
-            if last:
-                self._policy.end(last)
+            self._policy.kept(row)
 
     def fetch(self, expert: int) -> NDArray[np.uint8]:
         """Wait until `expert` has been read; return its bytes, uint8, which stay until the next call.
@@ -166,12 +168,16 @@ class ExpertCache:
 
     def sweep(self) -> None:
         """Read each expert once, whether it is in the cache or not, to measure reading."""
+        self.clear()
+        for expert in range(len(self._experts)):
+            self.fetch(expert)
+
+    def clear(self) -> None:
+        """Discard the experts that are in the cache."""
         with self._changed:
             self._held, self._policy.wanted = None, []
             for expert in np.flatnonzero(self._ready).tolist():
                 self._drop(expert)
-        for expert in range(len(self._experts)):
-            self.fetch(expert)
 
     def close(self) -> None:
         """End the threads."""
@@ -246,7 +252,7 @@ class ExpertCache:
             return self._free.pop()
         if len(self._slots) < self._limit:
             try:
-                return memory(self._slot_nbytes)
+                return self._allocate(self._slot_nbytes)
             except MemoryError:
                 if len(self._slots) < LEAST_SLOTS:
                     raise

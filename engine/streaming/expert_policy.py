@@ -48,6 +48,7 @@ class ExpertPolicy:
             self._stayed, self._stays = counts.stayed, counts.stays
             self._passes[:] = counts.passes
         self._now = len(numbers) - 1
+        self._rows: dict[int, Sequence[Sequence[int]]] = {}  # the experts of each row, by mixture
         self.chances = np.zeros(len(mixtures))
         self.wanted: list[int] = []
         for turn in range(len(numbers)):
@@ -65,9 +66,11 @@ class ExpertPolicy:
             round(float(self._passes.max()), 3),
         )
 
-    def choose(self, mixture: int, wanted: Sequence[int]) -> None:
-        """Note that it is the turn of `mixture`, and that this pass uses the `wanted` of its experts."""
+    def choose(self, mixture: int, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
+        """Note that it is the turn of `mixture`, and that this pass uses the `wanted` of its experts. rows:
+        those of each row, for `kept`; empty if they are not known."""
         self._now = self._turn_of[mixture]
+        self._rows[mixture] = rows
         ours = self._members[self._now]
         self.wanted = list(wanted)
         if len(wanted) <= MOST * len(ours):
@@ -82,6 +85,13 @@ class ExpertPolicy:
             self._passes[self._now] = self._passes[self._now] * DECAY + 1
             self._expect(self._now)
         self._weigh()
+
+    def kept(self, row: int) -> None:
+        """Note that the pass has ended, and that the text goes on behind this row of it."""
+        last = [expert for rows in self._rows.values() if row < len(rows) for expert in rows[row]]
+        self._rows.clear()
+        if last:
+            self.end(last)
 
     def end(self, last: Sequence[int]) -> None:
         """Note that the last token of the pass that is kept chose the experts `last`, of any mixtures: the
@@ -124,11 +134,19 @@ class ExpertPolicy:
 
     def guess(self) -> list[int]:
         """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first."""
-        return self._sorted(self._members[(self._now + 1) % len(self._members)], LIKELY)
+        return self._sorted(self._following(), LIKELY)
+
+    def following(self) -> list[int]:
+        """Return all experts of the mixture whose turn comes next, in the order of use."""
+        experts: list[int] = self._following().tolist()
+        return experts
 
     def common(self) -> list[int]:
         """Return the experts that any pass was seen to use, likeliest first."""
         return self._sorted(np.flatnonzero((self._drawn > 0) | self._used), 0.0)
+
+    def _following(self) -> NDArray[np.int64]:
+        return self._members[(self._now + 1) % len(self._members)]
 
     def _sorted(self, experts: NDArray[np.int64], least: float) -> list[int]:
         likely = experts[self.chances[experts] >= least]

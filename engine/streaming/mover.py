@@ -46,15 +46,9 @@ class Mover(Protocol):
     def fetch(self, matrix: Movable) -> None:
         """Give `matrix` its bytes; they are valid until the next fetch."""
 
-    def choose(
-        self,
-        experts: Sequence[Movable],
-        chosen: Sequence[Movable],
-        rows: Sequence[Sequence[Movable]] = (),
-    ) -> None:
-        """Announce which matrices of a mixture this pass fetches. experts: all its matrices. chosen: those
-        that are fetched. rows: one matrix of each expert that a row chose, by row, so that `kept` teaches
-        what follows a row; empty if they are not known."""
+    def choose(self, chosen: Sequence[Movable], rows: Sequence[Sequence[Movable]] = ()) -> None:
+        """Announce which matrices of a mixture this pass fetches. rows: one matrix of each expert that a row
+        chose, by row, so that `kept` teaches what follows a row; empty if they are not known."""
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""

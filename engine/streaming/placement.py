@@ -74,10 +74,10 @@ def place(
     return ChunkPlacement(tiers, slots, staging)
 
 
-def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int) -> int:
+def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int, option: str) -> int:
     """Return how many slots a cache of `experts` has where it shares `nbytes` bytes with `chunks`, those that
     every pass uses. These have priority: the cache gets what they leave, and at least as many slots as a
-    ring. 0 if there are no experts.
+    ring. 0 if there are no experts. option: the one that sets `nbytes`.
 
     Raises BadOption if not even two experts and the smallest ring of the chunks fit.
     """
@@ -87,8 +87,16 @@ def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int)
     always = sum(chunk.kept_nbytes for chunk in chunks)
     least = min(always, 2 * max((chunk.nbytes for chunk in chunks), default=0))
     if nbytes < least + 2 * size:
-        raise _too_small(least + 2 * size, "--ram-limit")
+        raise _too_small(least + 2 * size, option)
     return min(len(experts), max((nbytes - always) // size, min(SLOTS, (nbytes - least) // size)))
+
+
+def ram_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int) -> int:
+    """Return how many slots a cache of `experts` in RAM has, from which a device with memory of its own gets
+    them, where it shares `nbytes` bytes with `chunks`; 0 if there is room for all of them. Raises BadOption
+    as `expert_slots` does."""
+    everything = sum(chunk.nbytes for chunk in (*chunks, *experts))
+    return 0 if everything <= nbytes else expert_slots(chunks, experts, nbytes, "--ram-limit")
 
 
 def _too_small(nbytes: int, option: str) -> BadOption:

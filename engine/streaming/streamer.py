@@ -1,6 +1,5 @@
 """Stream a model's matrices: some stay on the compute device, the others are moved there in each pass."""
 
-import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -10,22 +9,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats import PlainFormat, check_valid
+from engine.formats import PlainFormat
 from engine.routing import keep_counts, kept_counts
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
+from engine.streaming.device_experts import DeviceExperts
 from engine.streaming.device_ring import DeviceLink, DeviceRing
 from engine.streaming.disk import MemoryFile, Readable, memory
 from engine.streaming.expert_cache import ExpertCache, ExpertCounts
+from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
-from engine.streaming.placement import expert_slots, place, slot_nbytes
+from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbytes
+from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import READERS, Ring
 
-_log = logging.getLogger(__name__)
-
-# If a mixture chose at least this share of its experts, all experts of the next mixture are read before that
-# mixture has chosen. If each row chooses 2 of 8 experts at random, a pass of 6 rows uses 82 % of them.
-_MOST = 0.8
+Tier = Literal["ram", "ssd"]  # of what is not on the compute device
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,8 @@ class WeightLimits:
 
 
 class Streamer:
-    """A `Mover` that streams chunks through a ring. On the CPU, the experts of mixtures come through a cache
-    instead, unless everything stays in memory.
+    """A `Mover` that streams chunks through a ring. The experts of mixtures come through a cache instead,
+    unless everything stays in memory.
 
     Attributes: those of `Mover`, and `resident`: the matrices that stay on the device; their bytes are read
     by the builder of the model; `on_wait`: called with True when a fetch on the CPU begins to wait for bytes,
@@ -67,24 +65,29 @@ class Streamer:
         self._files: dict[Path, Readable] = {**files}
         file = stored[0].spans[0].file
         self._model = file if file.suffix == ".gguf" else file.parent
-        chunks = split(stored, slot_nbytes(limits.device_nbytes))
+        device_nbytes = limits.device_nbytes
+        chunks = split(stored, slot_nbytes(device_nbytes))
         self._experts: list[Chunk] = []
-        if link is None and sum(chunk.kept_nbytes for chunk in chunks) > limits.device_nbytes:
+        if sum(chunk.kept_nbytes for chunk in chunks) > device_nbytes:
             others, self._experts = by_expert(stored)
-            chunks = split(others, slot_nbytes(limits.device_nbytes))
-        self._cached = expert_slots(chunks, self._experts, limits.device_nbytes)
-        of_cache = self._cached * max((expert.nbytes for expert in self._experts), default=0)
-        sizes = [chunk.nbytes for chunk in chunks]
-        host_nbytes = None
-        if link is not None:
-            host_nbytes = sum(sizes) if limits.host_nbytes is None else limits.host_nbytes
+            chunks = split(others, slot_nbytes(device_nbytes))
+        option = "--ram-limit" if link is None else "--vram-limit"
+        self._cached = expert_slots(chunks, self._experts, device_nbytes, option)
+        largest = max((expert.nbytes for expert in self._experts), default=0)
         # Plain numbers take more bytes than packed ones, and less computing. A head of 16 bits behind layers
         # of 4 bits would starve the device at the end of each pass.
         plain = [
             all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
         ]
-        kept = [chunk.kept_nbytes for chunk in chunks]
-        placement = place(sizes, limits.device_nbytes - of_cache, host_nbytes, plain, kept)
+        sizes, kept = [chunk.nbytes for chunk in chunks], [chunk.kept_nbytes for chunk in chunks]
+        device_nbytes -= self._cached * largest
+        self._ram_slots = 0  # of the cache in RAM beside that of a device; 0 if all experts stay in RAM
+        placement = place(sizes, device_nbytes, None if link is None else sum(sizes), plain, kept)
+        if link is not None and limits.host_nbytes is not None:
+            rest = [chunk for chunk, tier in zip(chunks, placement.tiers, strict=True) if tier != "device"]
+            self._ram_slots = ram_slots(rest, self._experts, limits.host_nbytes)
+            of_experts = self._ram_slots * largest or sum(expert.nbytes for expert in self._experts)
+            placement = place(sizes, device_nbytes, limits.host_nbytes - of_experts, plain, kept)
         tiers = list(zip(chunks, placement.tiers, strict=True))
         self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
         self._chunks = [chunk for chunk, tier in tiers if tier != "device"]
@@ -107,7 +110,7 @@ class Streamer:
         self._link = link
         self._crew = crew
         self._ring: Ring | DeviceRing | None = None
-        self._cache: ExpertCache | None = None
+        self._cache: ExpertCache | DeviceExperts | None = None
 
     def start(self, progress: Callable[[int, int], None]) -> None:
         """Fill the RAM tier and start streaming. progress: called with (bytes read, bytes in all); it may
@@ -115,31 +118,65 @@ class Streamer:
 
         Raises BadCheckpoint if weights are invalid; StreamBroken if they cannot be read.
         """
+        if self._link is not None:
+            self._start_on_device(self._link, progress)
+            return
         if self._experts:
             counts = kept_counts(self._model)
-            self._cache = ExpertCache(self._experts, self._cached, self._files, counts, self._crew)
-            self._cache.on_wait = lambda waits: self.on_wait(waits)
-        if not self._chunks:
-            return
-        if self._link is None:
+            cache = ExpertCache(self._experts, self._cached, self._files, counts, self._crew)
+            cache.on_wait = lambda waits: self.on_wait(waits)
+            self._cache = cache
+        if self._chunks:
             ring = Ring(self._chunks, self._placement.slots, self._files, memory, crew=self._crew)
             ring.on_wait = lambda waits: self.on_wait(waits)
             self._ring = ring
-            return
-        sizes = [chunk.nbytes for chunk in self._chunks]
+
+    def _start_on_device(self, link: DeviceLink, progress: Callable[[int, int], None]) -> None:
         slots = max(self._placement.staging, 2)
         # Allocated before the slabs, which may use up all the memory that the system can pin.
-        room = self._staging_room(self._link, slots * max(sizes))
-        self._slabs = slabs = self._fill(self._link, progress)
-        staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
-        staging = None
-        if staged:
-            staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes], True, self._crew)
-        self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging, self._crew)
+        into = pinning(link)(slots * max((chunk.nbytes for chunk in self._chunks), default=0))
+        here = [number for number, is_here in enumerate(self._in_ram) if is_here]
+        experts = [] if self._ram_slots else self._experts
+        filled = fill([*(self._chunks[number] for number in here), *experts], self._files, link, progress)
+        for number, each in zip(here, filled, strict=False):
+            if each.pinned:
+                self._slabs[number] = each.slab
+            else:  # from which it passes through the staging ring
+                self._chunks[number] = self._from_memory(self._chunks[number], each.slab)
+        if self._chunks:
+            staged = [chunk for number, chunk in enumerate(self._chunks) if number not in self._slabs]
+            staging = None
+            if staged:
+                staging = Ring(staged, slots, self._files, lambda nbytes: into[:nbytes], True, self._crew)
+            self._ring = DeviceRing(
+                self._chunks, self._placement.slots, link, self._slabs, staging, self._crew
+            )
+        if self._experts:
+            self._start_experts(link, [each.slab for each in filled[len(here) :]], progress)
+
+    def _start_experts(
+        self, link: DeviceLink, slabs: list[NDArray[np.uint8]], progress: Callable[[int, int], None]
+    ) -> None:
+        """Start the cache of experts in a device's memory. slabs: those of all experts if they are in RAM."""
+        experts, files = self._experts, self._files
+        counts = kept_counts(self._model)
+        policy = ExpertPolicy([expert.mixture or 0 for expert in experts], counts)
+        first = policy.common()[: self._cached]
+        ram, allocate = None, pinning(link)
+        if not slabs:
+            others = counts and counts.without(frozenset(first))
+            ram = ExpertCache(experts, self._ram_slots, files, others, self._crew, allocate)
+        self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram)
+        if slabs:
+            cache.fill(first, slabs.__getitem__, progress)
+            return
+        into = allocate(max(expert.nbytes for expert in experts))
+        with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
+            cache.fill(first, lambda expert: read(experts[expert], files, into, pool), progress)
 
     @property
     def lendable(self) -> dict[int, list[tuple[Movable, tuple[NDArray[np.uint8], ...]]]]:
-        """The chunks that lie in pinned RAM and belong to no expert, by number: each matrix and its bytes."""
+        """The chunks that lie in pinned RAM, without experts, by number: each matrix and its bytes."""
         chunks = {number: self._chunks[number] for number in self._slabs}
         return {
             number: [
@@ -147,7 +184,6 @@ class Streamer:
                 for each, parts in zip(chunk.stored, chunk.parts(self._slabs[number]), strict=True)
             ]
             for number, chunk in chunks.items()
-            if chunk.mixture is None
         }
 
     def lend(self, chunks: Collection[int]) -> None:
@@ -170,20 +206,32 @@ class Streamer:
         return sum(chunk.nbytes for chunk in (*self._chunks, *self._experts)) - self.lent_nbytes
 
     @property
-    def tiers(self) -> dict[Literal["ram", "ssd"], int]:
-        """Bytes moved in a pass that uses every expert, by the tier that they are moved from."""
-        ram = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
-        ram -= self.lent_nbytes
-        return {"ram": ram, "ssd": self.pass_nbytes - ram}
+    def each_pass(self) -> dict[Tier, int]:
+        """Bytes that every pass moves, by the tier that they are moved from."""
+        nbytes: dict[Tier, int] = {"ram": -self.lent_nbytes, "ssd": 0}
+        for chunk, here in zip(self._chunks, self._in_ram, strict=True):
+            nbytes["ram" if here else "ssd"] += chunk.nbytes
+        return nbytes
 
     @property
-    def experts_nbytes(self) -> int:
-        """Bytes of all experts that come through the cache of experts."""
-        return sum(expert.nbytes for expert in self._experts)
+    def tiers(self) -> dict[Tier, int]:
+        """Bytes moved in a pass that uses every expert, by the tier that they are moved from."""
+        nbytes, homes = self.each_pass, self.expert_homes
+        last: Tier = "ssd" if homes["ssd"] else "ram"
+        return nbytes | {last: nbytes[last] + homes[last]}
+
+    @property
+    def expert_homes(self) -> dict[Tier, int]:
+        """Bytes of experts in the tiers from which the compute device's cache gets those that it lacks."""
+        everything = sum(expert.nbytes for expert in self._experts)
+        if not isinstance(self._cache, DeviceExperts):
+            return {"ram": 0, "ssd": everything}
+        in_ram = self._cache.ram_nbytes
+        return {"ram": in_ram, "ssd": everything} if self._ram_slots else {"ram": everything, "ssd": 0}
 
     @property
     def cache_nbytes(self) -> int:
-        """Bytes of the cache of experts; they are part of `nbytes`."""
+        """Bytes of the cache of experts in the compute device's memory; they are part of `nbytes`."""
         return self._cache.nbytes if self._cache else 0
 
     @property
@@ -241,33 +289,24 @@ class Streamer:
         if self._cache:
             self._cache.kept(row)
 
-    def choose(
-        self,
-        experts: Sequence[Movable],
-        chosen: Sequence[Movable],
-        rows: Sequence[Sequence[Movable]] = (),
-    ) -> None:
-        streamed = [self._places[id(matrix)][0] for matrix in experts if matrix.mover]
-        if not streamed:
-            return
+    def choose(self, chosen: Sequence[Movable], rows: Sequence[Sequence[Movable]] = ()) -> None:
         if self._cache:
             self._release(cached=True)
             of_rows = [[self._places[id(matrix)][0] for matrix in row] for row in rows]
             self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)), of_rows)
-            return
-        mixture = self._chunks[streamed[0]].mixture
-        assert self._ring is not None
-        assert mixture is not None
-        wanted = {self._places[id(matrix)][0] for matrix in chosen if matrix.mover}
-        self._ring.choose(mixture, wanted, len(chosen) >= _MOST * len(experts))
+
+    def shrink(self) -> bool:
+        """Give back half of the device memory that a cache of experts has, after a pass that ended because
+        there was too little; return whether there was any to give."""
+        if not isinstance(self._cache, DeviceExperts):
+            return False
+        self._release(cached=True)
+        return self._cache.shrink()
 
     def sweep(self) -> None:
         """Fetch every chunk once without computing, to measure the link."""
         self._held.clear()
         if self._ring:
-            mixture = next((chunk.mixture for chunk in self._chunks if chunk.mixture is not None), None)
-            if mixture is not None:
-                self._ring.choose(mixture, range(len(self._chunks)), most=True)
             for number in range(len(self._chunks)):
                 self._ring.fetch(number)
         if self._cache:
@@ -287,51 +326,6 @@ class Streamer:
             chunk.take()
         for file in self._files.values():
             file.close()
-
-    @staticmethod
-    def _staging_room(link: DeviceLink, nbytes: int) -> NDArray[np.uint8]:
-        """Return memory for the staging slots, pinned if the system pins that much."""
-        try:
-            return link.slab(nbytes)
-        except RuntimeError as error:
-            _log.warning(
-                "%.2f GiB cannot be pinned, so copies to the card are slower: %s", nbytes / 2**30, error
-            )
-            return memory(nbytes)
-
-    def _fill(self, link: DeviceLink, progress: Callable[[int, int], None]) -> dict[int, NDArray[np.uint8]]:
-        """Read the chunks of the RAM tier into pinned memory; return that memory by number of the chunk. Once
-        no more memory can be pinned, the remaining chunks are read into plain memory, from which they pass
-        through the staging ring."""
-        slabs: dict[int, NDArray[np.uint8]] = {}
-        total = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
-        done = 0
-        pinned = True
-        with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
-            for number, chunk in enumerate(self._chunks):
-                if not self._in_ram[number]:
-                    continue
-                progress(done, total)
-                try:
-                    slab = link.slab(chunk.nbytes) if pinned else memory(chunk.nbytes)
-                except RuntimeError as error:
-                    _log.warning("No more memory can be pinned after %.1f GiB: %s", done / 2**30, error)
-                    pinned, slab = False, memory(chunk.nbytes)
-                for reading in [pool.submit(self._read, extent, slab) for extent in chunk.extents]:
-                    reading.result()
-                for stored, parts in zip(chunk.stored, chunk.parts(slab), strict=True):
-                    where = f"{stored.spans[0].file.name}, from byte {stored.spans[0].offset:,} on,"
-                    check_valid(stored.matrix.format.name, parts, where)
-                if pinned:
-                    slabs[number] = slab
-                else:
-                    self._chunks[number] = self._from_memory(chunk, slab)
-                done += chunk.nbytes
-        return slabs
-
-    def _read(self, extent: Extent, slab: NDArray[np.uint8]) -> None:
-        into = slab.data[extent.at : extent.at + extent.stop - extent.start]
-        self._files[extent.file].read(into, extent.start, extent.end - extent.start)
 
     def _from_memory(self, chunk: Chunk, slab: NDArray[np.uint8]) -> Chunk:
         """Return a copy of `chunk` that is read from `slab` instead of from its files."""

@@ -5,6 +5,7 @@ token tree or from a piece of the prompt; this module treats both alike, and dep
 weights come from nor on the text.
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,7 @@ from transformers import PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.compiled.pool import shared_pool
+from engine.errors import exhausted_tier
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
@@ -33,6 +35,8 @@ from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.surroundings import surroundings_of
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, row_shapes
 from engine.torch_model.visibility import TensorRows, Visibility
+
+_log = logging.getLogger(__name__)
 
 # As in engine.planner.search, which reserves memory for so many rows of a prompt.
 PROMPT_ROWS = 2048
@@ -193,7 +197,13 @@ class TorchModel(Model):
             tensors = TensorRows.of(rows, self.device)
             tail = torch.from_numpy(tail_positions).to(self.device)
             visibility = Visibility(tensors, int(rows.positions.max()), cache.length, tail)
-            output = self._run(tensors, visibility, cache, hidden_layers, logits_for, progress)
+            while output is None:
+                try:
+                    output = self._run(tensors, visibility, cache, hidden_layers, logits_for, progress)
+                except RuntimeError as error:
+                    if exhausted_tier(error) != "vram" or not self.streamer or not self.streamer.shrink():
+                        raise
+                    _log.warning("The graphics card is out of memory: it keeps fewer experts from now on.")
         cache.extend_tail(len(rows))
         return output
 

@@ -1,5 +1,5 @@
-"""Mixtures of experts under a limit give the same numbers as resident ones. Only chosen experts are moved: on
-the CPU those that are not in the cache; to a device with memory of its own each one, in every pass."""
+"""Mixtures of experts under a limit give the same numbers as resident ones. Only chosen experts are moved, and
+of these only those that are not in the cache: that of the CPU, or of a device with memory of its own."""
 
 import json
 import threading
@@ -104,15 +104,6 @@ class Routed:
             )
 
 
-def moved_by(model, routed, work):
-    """Return the bytes streamed for `work`, and those of the chunks it needs, counted once."""
-    before = model.moved
-    routed.experts.clear()
-    work()
-    needed = [chunk for chunk in model.streamer._chunks if chunk.stored[0].expert in {None, *routed.experts}]
-    return model.moved - before, sum(chunk.nbytes for chunk in needed)
-
-
 def test_streamed_experts_give_the_same_bits_as_resident_ones(stored):
     path, limit = stored
     resident, streamed = load(path, packed=True), load(path, limits=WeightLimits(limit))
@@ -202,19 +193,31 @@ def test_a_stop_at_any_moment_does_not_corrupt_the_next_pass(path):
 
 @pytest.mark.parametrize("pinned", [1 << 30, 800_000], ids=["pinned", "partly pinned"])
 @pytest.mark.parametrize(
-    "limits", [WeightLimits(300_000), WeightLimits(300_000, 600_000)], ids=["ram", "ram and disk"]
+    "limits",
+    [WeightLimits(300_000), WeightLimits(1_100_000), WeightLimits(300_000, 600_000)],
+    ids=["ram", "more of it on the device", "ram and disk"],
 )
-def test_a_device_with_memory_of_its_own_gets_the_chosen_experts(path, monkeypatch, limits, pinned):
+def test_a_device_with_memory_of_its_own_gets_the_chosen_experts_that_it_lacks(
+    path, monkeypatch, limits, pinned
+):
     resident = load(path, packed=True)
     monkeypatch.setattr(builder, "link_to", lambda device: AtOnce(pinned))
     model = load(path, limits=limits)
+    assert model.streamer.nbytes <= limits.device_nbytes
     one, other, routed = Sequence(resident, CONTEXT), Sequence(model, CONTEXT), Routed(model)
     for rows in (TEXT, [7]):
         assert torch.equal(one.extend(rows), other.extend(rows))
+    always = sum(chunk.nbytes for chunk in model.streamer._chunks)
+    (size,) = {chunk.nbytes for chunk in model.streamer._experts}
     for token in (50, 3, 9, 12):
         expected = one.extend([token])
-        moved, needed = moved_by(model, routed, lambda token=token: other.extend([token]))
-        assert moved == needed < 0.5 * model.streamer.pass_nbytes
+        before, moved = model.experts, model.moved
+        routed.experts.clear()
+        other.extend([token])
+        done, chosen = model.experts - before, len(routed.experts)
+        assert done.hits + done.misses == chosen
+        assert model.moved - moved == always + size * done.misses < 0.5 * model.streamer.pass_nbytes
+        assert done.from_disk <= (size * chosen if limits.host_nbytes else 0)
         other.rewind(len(other.ids) - 1)
         assert torch.equal(other.extend([token]), expected)
     model.close()

@@ -10,7 +10,7 @@ import torch
 
 from engine.streaming.disk import MemoryFile
 from engine.streaming.pinned import pinned
-from engine.streaming.streamer import Streamer
+from engine.streaming.ram_tier import pinning
 from tests.engine.streaming.fake_link import FakeLink
 
 
@@ -57,7 +57,7 @@ def test_without_pinned_memory_staging_slots_are_plain_memory(caplog):
         def slab(self, nbytes):
             raise RuntimeError("the driver locks no more")
 
-    room = Streamer._staging_room(Refusing(0), 100_000)
+    room = pinning(Refusing(0))(100_000)
     assert len(room) == 100_000
     assert "cannot be pinned" in caplog.text
 

@@ -1,0 +1,136 @@
+"""The experts of a mixture on a card: wherever they are, and however many the card keeps, texts are the same."""
+
+import platformdirs
+import pytest
+import torch
+
+from engine.model.sequence import Sequence
+from engine.routing import kept_counts
+from engine.streaming import WeightLimits
+from tests.engine.card.card import DEVICE
+from tests.engine.card.test_engine import answer, engine, load, load_pair, text_of, tiny_gaps
+from tests.engine.heads.test_service import write_target
+from tests.engine.models import CONTEXT, ours, reference
+from tests.engine.torch_model.test_builder import TEXT, expected
+
+__all__ = ["engine", "tiny_gaps"]  # fixtures
+
+FEW, MANY = 300_000, 1_100_000  # bytes for 2 experts and for most of them; all take 1.8 MB
+PLACES = {
+    "few on the card": WeightLimits(FEW),
+    "many on the card": WeightLimits(MANY),
+    "few on the card, others on the disk": WeightLimits(FEW, 500_000),
+    "many on the card, others on the disk": WeightLimits(MANY, 500_000),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_answers(monkeypatch, tmp_path):
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
+
+
+def mixture():
+    """A Mixtral with 8 experts in each of its two layers, 2 of which a row uses."""
+    return reference(
+        "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
+    )
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("mixture")
+    mixture().save_pretrained(path)
+    return path
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_the_places_of_experts_change_no_bit(path, where):
+    resident, cached = load(path, packed=True), load(path, limits=PLACES[where])
+    one, other = Sequence(resident, CONTEXT), Sequence(cached, CONTEXT)
+    for rows in (TEXT, [7], [50], [3, 9, 12], [1], TEXT, [4]):
+        assert torch.equal(one.extend(rows).cpu(), other.extend(rows).cpu())
+    assert cached.experts.hits + cached.experts.misses > 0
+    assert cached.nbytes <= PLACES[where].device_nbytes + resident.nbytes
+    cached.close()
+
+
+@pytest.mark.parametrize("where", ["few on the card", "many on the card, others on the disk"])
+def test_a_card_writes_the_text_that_the_processor_writes(path, where):
+    target = load(path, limits=PLACES[where])
+    assert text_of(target, None, seed=1) == text_of(ours(mixture()), None, seed=1)
+    target.close()
+
+
+def test_results_are_added_in_the_order_of_the_router(path):
+    model = load(path, packed=True)
+    experts = model.module.model.layers[0].mlp.experts
+    x, shares = torch.full((1, 64), 0.5, device=DEVICE), torch.ones(1, 3, device=DEVICE)
+    alone = [
+        experts(x, torch.tensor([[each]], device=DEVICE), shares[:, :1]).cpu() for each in range(8)
+    ]
+    for order in ([5, 0, 3], [3, 5, 0], [0, 3, 5]):
+        found = experts(x, torch.tensor([order], device=DEVICE), shares).cpu()
+        assert torch.equal(found, alone[order[0]] + alone[order[1]] + alone[order[2]])
+
+
+def test_a_card_that_runs_out_of_memory_keeps_fewer_experts(path, small_card):
+    module, model = mixture(), load(path, limits=WeightLimits(MANY))
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT)
+    before = model.streamer.cache_nbytes
+    small_card(1000)
+    for text in (TEXT, TEXT[:7]):
+        sequence.rewind(0)
+        torch.testing.assert_close(
+            sequence.extend(text).cpu(), expected(module, text), rtol=1e-4, atol=1e-4
+        )
+    assert 0 < model.streamer.cache_nbytes <= before // 2
+    model.close()
+
+
+def test_a_card_without_memory_for_a_pass_says_so(path, small_card):
+    model = load(path, limits=WeightLimits(FEW))
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT)
+    small_card(1000)
+    with pytest.raises(torch.OutOfMemoryError):
+        sequence.extend(TEXT)
+    model.close()
+
+
+def test_what_an_answer_teaches_fills_the_card_at_the_next_start(path):
+    limits = WeightLimits(MANY, 500_000)
+    model = load(path, limits=limits)
+    Sequence(model, CONTEXT).extend([5])
+    chosen = model.experts.misses
+    model.close()
+    assert kept_counts(path) is not None
+    model = load(path, limits=limits)
+    Sequence(model, CONTEXT).extend([5])
+    assert (model.experts.hits, model.experts.misses) == (chosen, 0)
+    model.close()
+
+
+def test_figures_tell_where_experts_are_and_what_crossed_the_link(engine, tmp_path):
+    write_target(tmp_path)
+    mixture().save_pretrained(tmp_path)
+    found, few, some = [], FEW / 2**30, 500_000 / 2**30
+    for limits in ({}, {"vram_limit": few}, {"vram_limit": few, "ram_limit": some}):
+        load_pair(engine, tmp_path, context=64, **limits)
+        found.append(answer(engine, "none"))
+        engine.unload()
+    resident, in_ram, on_disk = found
+    assert resident.experts is None
+    for each in (in_ram, on_disk):
+        assert each.token_ids == resident.token_ids
+        assert each.experts.tier == "vram"
+        assert 0 < each.experts.bytes_read <= each.bytes_streamed
+    assert (in_ram.experts.bytes_from_disk, on_disk.experts.bytes_from_disk > 0) == (0, True)
+
+    def places(answer):
+        return {part.tier: part.nbytes for part in answer.memory.parts if part.what == "target_experts"}
+
+    assert places(in_ram).keys() == {"vram", "ram"}
+    assert places(on_disk).keys() == {"vram", "ram", "ssd"}
+    assert places(in_ram)["ram"] == places(on_disk)["ssd"] > places(on_disk)["vram"]
+    assert places(on_disk)["ram"] <= 500_000

@@ -1,0 +1,201 @@
+"""The cache of experts in device memory, on a device that works in any order its events allow."""
+
+import os
+import random
+from contextlib import closing
+
+import numpy as np
+import pytest
+import torch
+
+from engine.checkpoints import Span
+from engine.errors import StreamBroken
+from engine.streaming.chunks import StoredMatrix, make_chunk
+from engine.streaming.device_experts import DeviceExperts
+from engine.streaming.disk import SECTOR, DiskFile
+from engine.streaming.expert_cache import ExpertCache
+from engine.streaming.expert_policy import ExpertPolicy
+from tests.engine.streaming.fake_link import FakeLink
+
+MIXTURES, EXPERTS, NBYTES = 3, 6, SECTOR
+ALL = MIXTURES * EXPERTS
+
+
+class SmallLink(FakeLink):
+    """A device with memory for so many slots."""
+
+    def __init__(self, seed: int, room: int = 1 << 30) -> None:
+        super().__init__(seed)
+        self.room = room
+
+    def slots(self, count, nbytes):
+        self.room -= count
+        if self.room < 0:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return super().slots(count, nbytes)
+
+
+class Device:
+    """A device with a cache of the experts in a file; those in RAM are in slabs, or in a cache of `ram`
+    slots."""
+
+    def __init__(self, path, slots, link, ram=0, counts=None, faulty=()):
+        self.content = [os.urandom(NBYTES) for _ in range(ALL)]
+        path.write_bytes(b"".join(self.content))
+        chunks = []
+        for number in range(ALL):
+            span = Span(path, number * NBYTES, NBYTES, (NBYTES,), "U8")
+            chunks.append(make_chunk([StoredMatrix(None, (span,), divmod(number, EXPERTS))]))
+        self.link, self.wrong, self.used, self.faulty = link, [], 0, faulty
+        self.file = DiskFile(path)
+        self.policy = ExpertPolicy([chunk.mixture for chunk in chunks], counts)
+        self.slabs = [np.frombuffer(bytearray(each), np.uint8) for each in self.content]
+        cache = ExpertCache(chunks, ram, {path: self}) if ram else None
+        self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, cache)
+
+    def read(self, into, offset, needed):
+        if offset // NBYTES in self.faulty:
+            raise StreamBroken("weights can no longer be read.", "Check the disk.")
+        self.file.read(into, offset, needed)
+
+    def use(self, expert):
+        slot = self.cache.fetch(expert)
+
+        def look():  # when the device gets to it
+            self.used += 1
+            if slot.numpy().tobytes() != self.content[expert]:
+                self.wrong.append(expert)
+
+        self.link.compute(look)
+
+    def one_pass(self, rng, stop=ALL, count=None):
+        """Use some experts of each mixture, up to `stop` of them; return those used."""
+        used = []
+        for mixture in range(MIXTURES):
+            chosen = sorted(rng.sample(range(EXPERTS), rng.randint(1, EXPERTS) if count is None else count))
+            wanted = [mixture * EXPERTS + each for each in chosen]
+            self.cache.choose(wanted)
+            for expert in wanted[: stop - len(used)]:
+                self.use(expert)
+                used.append(expert)
+        return used
+
+    def close(self):
+        self.cache.close()
+        self.file.close()
+
+
+@pytest.mark.parametrize("ram", [0, 2, 5], ids=["all in RAM", "2 in RAM", "5 in RAM"])
+@pytest.mark.parametrize("slots", [2, 3, 7, ALL])
+def test_the_device_computes_with_the_right_expert_whatever_the_number_of_slots(tmp_path, slots, ram):
+    for seed in range(6):
+        rng, used = random.Random(seed), []
+        with closing(Device(tmp_path / "weights", slots, FakeLink(seed), ram)) as device:
+            for _ in range(12):
+                used += device.one_pass(rng, stop=ALL if seed % 2 else rng.randint(1, ALL))
+        counts = device.cache.counts
+        assert (device.wrong, device.used) == ([], len(used))
+        assert counts.hits + counts.misses == len(used)
+        assert counts.right <= counts.predicted
+        assert (counts.from_disk > 0) == (ram > 0)
+        if slots == ALL:
+            assert counts.read <= ALL * NBYTES
+
+
+def test_only_experts_that_are_missing_are_copied_and_others_than_the_chosen_only_if_most_are(tmp_path):
+    with closing(Device(tmp_path / "weights", 8, FakeLink(1))) as device:
+        rng = random.Random(1)
+        for _ in range(10):
+            device.one_pass(rng, count=2)
+        few = device.cache.counts
+        assert few.predicted == 0 < few.hits
+        assert few.read == few.misses * NBYTES
+        device.one_pass(rng, count=EXPERTS)
+        done = device.cache.counts - few
+        assert done.right > 0
+        assert done.read == (done.misses + done.predicted) * NBYTES
+    assert device.wrong == []
+
+
+def test_passes_over_prompts_leave_the_experts_that_answers_use(tmp_path):
+    with closing(Device(tmp_path / "weights", 9, FakeLink(2))) as device:
+        for _ in range(6):
+            for expert in (1, EXPERTS + 2, 2 * EXPERTS + 3):
+                device.cache.choose([expert])
+                device.use(expert)
+        device.one_pass(random.Random(2), count=EXPERTS)
+        before = device.cache.counts
+        for expert in (1, EXPERTS + 2, 2 * EXPERTS + 3):
+            device.cache.choose([expert])
+            device.use(expert)
+        assert (device.cache.counts - before).misses == 0
+    assert device.wrong == []
+
+
+@pytest.mark.parametrize("ram", [0, 3], ids=["all in RAM", "3 in RAM"])
+def test_a_device_with_less_memory_than_planned_keeps_fewer_experts(tmp_path, ram):
+    with closing(Device(tmp_path / "weights", 12, SmallLink(3, room=5), ram)) as device:
+        rng = random.Random(3)
+        used = sum(len(device.one_pass(rng)) for _ in range(10))
+        assert device.cache.nbytes == 5 * NBYTES
+    assert (device.wrong, device.used) == ([], used)
+
+
+def test_a_device_without_memory_for_two_experts_says_so(tmp_path):
+    with (
+        closing(Device(tmp_path / "weights", 12, SmallLink(3, room=1))) as device,
+        pytest.raises(torch.OutOfMemoryError),
+    ):
+        device.one_pass(random.Random(3), count=2)
+
+
+@pytest.mark.parametrize("ram", [0, 3], ids=["all in RAM", "3 in RAM"])
+def test_a_cache_that_gives_memory_back_goes_on_with_what_is_left(tmp_path, ram):
+    with closing(Device(tmp_path / "weights", 12, FakeLink(4), ram)) as device:
+        rng = random.Random(4)
+        left = []
+        while True:
+            device.one_pass(rng)
+            device.one_pass(rng, stop=rng.randint(1, 4))  # and then the memory is short
+            if not device.cache.shrink():
+                break
+            left.append(device.cache.nbytes // NBYTES)
+        device.one_pass(rng)
+    assert left == [6, 3, 2]
+    assert device.wrong == []
+
+
+def test_only_the_expert_that_cannot_be_read_fails_and_it_is_read_again(tmp_path):
+    with closing(Device(tmp_path / "weights", 4, FakeLink(5), ram=3, faulty={4})) as device:
+        for _ in range(3):
+            device.cache.choose([1, 4, 5])
+            device.use(1)
+            with pytest.raises(StreamBroken):
+                device.use(4)
+            device.cache.choose([5])
+            device.use(5)
+        device.faulty = ()
+        device.cache.choose([4])
+        device.use(4)
+    assert device.wrong == []
+
+
+def test_a_cache_begins_with_the_experts_that_earlier_answers_used(tmp_path):
+    with closing(Device(tmp_path / "weights", 4, FakeLink(6))) as device:
+        for _ in range(5):
+            for wanted in ([1, 2], [7], [13]):
+                device.cache.choose(wanted)
+                for expert in wanted:
+                    device.use(expert)
+        counts = device.cache.routing
+    again = Device(tmp_path / "weights", 4, FakeLink(7), counts=counts)
+    first = again.policy.common()
+    assert sorted(first) == [1, 2, 7, 13]
+    again.cache.fill(first, again.slabs.__getitem__, lambda done, total: None)
+    for wanted in ([1, 2], [7], [13]):
+        again.cache.choose(wanted)
+        for expert in wanted:
+            again.use(expert)
+    again.close()
+    assert (again.cache.counts.hits, again.cache.counts.misses, again.wrong) == (4, 0, [])
+    assert counts.without({1, 7}).drawn[1] == 0 < counts.drawn[1]
