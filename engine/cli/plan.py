@@ -301,9 +301,13 @@ def _layers(plan: Plan) -> str:
 def _experts(experts: planner.ExpertPlan) -> str:
     if not experts.cached:
         return f"all in memory, {experts.resident / GIB:.1f} GiB"
+    others = f"{experts.streamed / GIB:.1f} GiB on the SSD"
+    if experts.in_ram:
+        others = f"{experts.in_ram / GIB:.1f} GiB in RAM"
+        others += ", the others on the SSD" if experts.in_ram < experts.streamed else ""
     return (
-        f"{experts.cached / GIB:.1f} GiB cached, {experts.streamed / GIB:.1f} GiB on the SSD: "
-        f"{experts.hit_rate:.0%} of a token's experts in memory, {experts.read / 2**20:.0f} MiB read"
+        f"{experts.cached / GIB:.1f} GiB cached, {others}: "
+        f"{experts.hit_rate:.0%} of a token's experts in the cache, {experts.read / 2**20:.0f} MiB read"
     )
 
 

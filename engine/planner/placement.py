@@ -26,7 +26,8 @@ class LayerPlacement:
     tier; `ring`: bytes of the ring on the compute device, 0 if unused; `staging`: bytes of the ring in RAM, 0
     if unused; `table`: bytes of `Outline.tables` on the device, 0 if they are not there;
     `whole`: whether the whole model, including the embedding, is on the device; `cache`: bytes of `device`
-    that a cache of experts takes, 0 if there is none. With one, `layers` tells where the other matrices are.
+    that a cache of experts takes, 0 if there is none. With one, `layers` tells where the other matrices are,
+    `ram` is what a card gets experts from: all of them, or another cache, and `ssd` what is not there.
     """
 
     layers: tuple[Tier, ...]
@@ -59,14 +60,14 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
         whole = model.nbytes <= device_nbytes
         table = model.tables if whole else 0
         return LayerPlacement(resident_layers(model), sum(sizes), 0, 0, table=table, whole=whole)
-    if host_nbytes is None and model.experts:
-        always = sum(sizes) - model.experts  # every pass uses it
-        cache = (device_nbytes - always) // model.piece * model.piece
-        if cache >= SLOTS * model.piece:
-            cache = min(cache, model.experts)
-            return LayerPlacement(
-                resident_layers(model), always + cache, 0, model.experts - cache, cache=cache
-            )
+    if model.experts:
+        always = sum(sizes) - model.experts  # every pass uses it, so it has priority
+        cache = _cache_nbytes(model, device_nbytes - always)
+        in_ram = 0 if host_nbytes is None else _cache_nbytes(model, host_nbytes)
+        if cache and (in_ram or host_nbytes is None):
+            there = cache if host_nbytes is None else in_ram
+            layers = resident_layers(model)
+            return LayerPlacement(layers, always + cache, in_ram, model.experts - there, cache=cache)
     if (ring := ring_nbytes(model, device_nbytes)) is None:
         return None
     resident = _fitting(sizes, device_nbytes - ring)
@@ -83,6 +84,12 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
             tiers[layer] = "device" if place < resident else "ram"
     in_ram = sum(rest[:kept])
     return LayerPlacement(tuple(tiers), sum(sizes[:resident]), in_ram, sum(rest) - in_ram, ring, staging)
+
+
+def _cache_nbytes(model: Outline, nbytes: int) -> int:
+    """Return the bytes of a cache of experts that may take `nbytes`; 0 if they are too few for one."""
+    cache = nbytes // model.piece * model.piece
+    return min(cache, model.experts) if cache >= SLOTS * model.piece else 0
 
 
 def resident_layers(model: Outline) -> tuple[Tier, ...]:

@@ -43,9 +43,10 @@ class Tiers:
 class ExpertPlan:
     """Where the experts of a mixture are.
 
-    Attributes, in bytes: `resident`: experts that stay in memory; `cached`: the cache for the others;
-    `streamed`: experts that the cache has no room for; `read`: what a token reads of these on average;
-    `hit_rate`: the share of a token's experts that are in memory.
+    Attributes, in bytes: `resident`: experts that stay in memory; `cached`: the cache for the others, in the
+    compute device's memory; `streamed`: experts that the cache has no room for; `read`: what a token reads of
+    these on average; `hit_rate`: the share of a token's experts that are in the cache; `in_ram`: the RAM that
+    a card gets experts from, for all of them or for another cache; 0 on the processor.
     """
 
     resident: int
@@ -53,6 +54,7 @@ class ExpertPlan:
     streamed: int
     hit_rate: float
     read: int
+    in_ram: int = 0
 
 
 @dataclass(frozen=True, slots=True)

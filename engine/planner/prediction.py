@@ -101,11 +101,18 @@ def stream(
     return Stream(link_s, disk_s, max(seconds(placement.ring, placement.staging)))
 
 
-def misses(model: Outline, placement: LayerPlacement, machine: MachineProfile, rows: int) -> Stream:
-    """Return the seconds that reading the experts takes that a pass over `rows` rows uses and that are not in
-    the cache. They are read once their layer has chosen, or shortly before."""
-    seconds = model.missed(rows, placement.cache / model.experts) / machine.disk
-    return Stream(0.0, seconds, seconds)
+def misses(
+    model: Outline, placement: LayerPlacement, machine: MachineProfile, rows: int, on_card: bool = False
+) -> Stream:
+    """Return the seconds that moving the experts takes that a pass over `rows` rows uses and that are not in
+    the cache. They are moved once their layer has chosen, or shortly before. A card gets them from RAM; what
+    is read from the disk is reckoned as if the larger of both caches held all that the other does."""
+    missed = model.missed(rows, placement.cache / model.experts)
+    if not on_card:
+        return Stream(0.0, missed / machine.disk, missed / machine.disk)
+    share = 1.0 if not placement.ssd else max(placement.cache, placement.ram) / model.experts
+    link_s, disk_s = missed / machine.link, model.missed(rows, share) / machine.disk
+    return Stream(link_s, disk_s, max(link_s, disk_s))
 
 
 @dataclass(frozen=True, slots=True)

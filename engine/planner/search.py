@@ -265,7 +265,7 @@ def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream
     """Return the seconds that a pass over `rows` rows takes to move what is not on the device."""
     target, machine = candidate.pair.target, candidate.machine
     if placement.cache:
-        return misses(target, placement, machine, rows)
+        return misses(target, placement, machine, rows, candidate.device == "cuda")
     return stream(placement, machine, candidate.device == "cuda", target.touched(rows))
 
 
@@ -327,7 +327,8 @@ def _experts(target: Outline, placement: LayerPlacement) -> ExpertPlan | None:
     if not placement.cache:
         return ExpertPlan(target.experts, 0, 0, 1.0, 0)
     share = placement.cache / target.experts
-    return ExpertPlan(0, placement.cache, placement.ssd, target.hit_rate(share), int(target.missed(1, share)))
+    streamed, read = target.experts - placement.cache, int(target.missed(1, share))
+    return ExpertPlan(0, placement.cache, streamed, target.hit_rate(share), read, placement.ram)
 
 
 def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:

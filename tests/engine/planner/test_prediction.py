@@ -11,7 +11,7 @@ from engine.planner.outline import catalogued
 from engine.planner.placement import LayerPlacement, place
 from engine.planner.prediction import Stream, growth, iteration, misses, pass_s, stream
 from engine.routing import RoutingCounts, keep_counts
-from tests.engine.planner.made import CARD, CPU, DRAFT, PAIR, TARGET, outline
+from tests.engine.planner.made import CARD, CPU, DESKTOP, DRAFT, PAIR, TARGET, outline
 
 # The machine on which the README's figures were measured.
 EPYC = processor(2, {"avx2", "avx512f", "avx512_bf16"})
@@ -69,6 +69,29 @@ def test_a_mixture_on_the_processor_reads_what_its_cache_lacks():
     assert read[1] < misses(mixture, placed[1], EPYC_DISK, 8).disk_s <= 8 * read[1]
     whole = place(mixture, 40 * GIB, None)
     assert (whole.whole, whole.cache) == (True, 0)
+
+
+def test_a_card_keeps_what_every_pass_uses_and_as_many_experts_as_fit_then():
+    mixture = catalogued("qwen3-30b-a3b-q4_k_m")
+    always = sum(mixture.layers) + mixture.head - mixture.experts
+    moved = []
+    for gib in (4, 8, 12):
+        placed = place(mixture, gib * GIB, 40 * GIB)
+        assert placed.layers == ("device",) * len(mixture.layers)
+        assert placed.device == always + placed.cache <= gib * GIB < placed.device + mixture.piece
+        assert (placed.ram, placed.ssd) == (mixture.experts, 0)
+        missed = misses(mixture, placed, DESKTOP, 1, on_card=True)
+        assert (missed.disk_s, missed.slower) == (0, "PCIe")
+        moved.append(missed.link_s)
+    assert moved == sorted(moved, reverse=True)
+    assert moved[1] == pytest.approx(mixture.missed(1, (8 * GIB - always) / mixture.experts) / 25e9, rel=0.01)
+    homes = [place(mixture, 4 * GIB, gib * GIB) for gib in (2, 8, 12)]  # less than all experts take
+    for each in homes:
+        assert each.ram + each.ssd == mixture.experts
+    read = [misses(mixture, each, DESKTOP, 1, on_card=True).disk_s for each in homes]
+    assert read == sorted(read, reverse=True)
+    assert read[2] > 0
+    assert place(mixture, always, 40 * GIB).cache == 0, "the layers do not even leave room for a cache"
 
 
 def test_what_a_model_has_learned_replaces_the_usual_hit_rate(monkeypatch, tmp_path):

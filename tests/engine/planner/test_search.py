@@ -315,6 +315,28 @@ def test_a_mixture_reads_what_it_touches_in_compiled_passes():
     assert speeds[0] > 5 * speeds[1]
 
 
+@pytest.mark.parametrize("ram", [12, 64], ids=["some experts in RAM", "all in RAM"])
+def test_a_mixture_on_a_card_is_faster_with_more_memory_and_says_where_its_experts_are(ram):
+    target = catalogued("qwen3-30b-a3b-q4_k_m")
+    alone = PairOutline(target, None, Acceptance(0, "measured"))
+    plans = [
+        plan_for(
+            replace(DESKTOP, vram=vram * GIB, ram=ram * GIB), alone, Asked(2048, budget=0, device="cuda")
+        )
+        for vram in (5, 8, 12, 16, 24)
+    ]
+    speeds = [plan.predicted_tokens_per_second for plan in plans]
+    assert speeds == sorted(speeds)
+    *cached, resident = [plan.experts for plan in plans]
+    assert (resident.resident, resident.cached) == (target.experts, 0)
+    for plan, experts in zip(plans, cached, strict=False):
+        assert experts.cached + experts.streamed == target.experts
+        assert (experts.in_ram == target.experts) == (ram == 64)
+        assert plan.fit == ("VRAM + RAM" if ram == 64 else "with SSD")
+        assert (plan.ram_limit_nbytes is None) == (ram == 64)
+    assert [each.hit_rate for each in cached] == sorted(each.hit_rate for each in cached)
+
+
 def test_plans_reckon_with_the_tiles_of_gptq_and_awq():
     """Between what files and what tiles take, a model is streamed."""
     pair = replace(SMALL, target=catalogued("qwen2.5-coder-32b-awq"), draft=None)
