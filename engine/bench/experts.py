@@ -137,9 +137,7 @@ def _knowing(mixtures: Sequence[int], routing: Routing) -> "ExpertPolicy":
     drawn, again = chances(routing)
 
     class Knowing(ExpertPolicy):
-        def choose(
-            self, mixture: int, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()
-        ) -> None:
+        def choose(self, mixture: int, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
             self._know(mixture, wanted)
             super().choose(mixture, wanted, rows)
 

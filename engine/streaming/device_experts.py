@@ -98,9 +98,7 @@ class DeviceExperts:
     @property
     def counts(self) -> ExpertCounts:
         from_disk = self._ram.counts.read if self._ram else 0
-        return ExpertCounts(
-            self._hits, self._misses, self._moved, self._predicted, self._right, from_disk
-        )
+        return ExpertCounts(self._hits, self._misses, self._moved, self._predicted, self._right, from_disk)
 
     def fill(
         self,

@@ -80,7 +80,7 @@ class DeviceRing:
         self.waited_s = 0.0
         self._crew = crew
         self._changed = crew.condition()
-        self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
+        self._schedule = RingSchedule(len(chunks), slots)
         # By slot: the event after which it may be written. Work launched earlier may still use memory that
         # was freed for the slots.
         self._free: list[Event] = [link.used()] * slots
@@ -105,20 +105,11 @@ class DeviceRing:
             if self._error is not None or not self._schedule.expects(chunk):
                 self._restart(chunk)
             while self._advance() != chunk:
-                pass  # a chunk copied ahead for an expert that was not chosen, or for a pass that ended early
+                pass  # a chunk copied ahead for a pass that ended early
             arrived = self._arrived[self._schedule.step]
             slot = self._slots[self._schedule.step % len(self._slots)]
         self._link.compute_after(arrived)
         return slot[: self._sizes[chunk]]
-
-    def choose(self, mixture: int, wanted: Collection[int], most: bool) -> None:
-        """See `RingSchedule.choose`."""
-        if self._staging is not None:  # first, because `_bring` fetches the chosen chunks from it
-            staged = {self._staged[number] for number in wanted if number in self._staged}
-            self._staging.choose(mixture, staged, most)
-        with self._changed:
-            self._schedule.choose(mixture, wanted, most)
-            self._changed.notify_all()
 
     def leave_out(self, chunks: Collection[int]) -> None:
         """Copy these chunks no more, until the next call, unless one of them is fetched."""

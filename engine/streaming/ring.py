@@ -3,7 +3,7 @@
 Reading continues across passes: while a draft grows the next tree, the next pass's first chunks are read.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +60,7 @@ class Ring:
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._crew = crew
         self._changed = crew.condition()
-        self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
+        self._schedule = RingSchedule(len(chunks), slots)
         self._queue = 0  # the next step to be read
         self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
         self._missing: dict[int, int] = {}  # by step: number of pieces still to arrive
@@ -82,15 +82,9 @@ class Ring:
             if self._error is not None or not self._schedule.expects(chunk):
                 self._restart(chunk)
             while self._advance() != chunk:
-                pass  # a chunk read ahead for an expert that was not chosen, or for a pass that ended early
+                pass  # a chunk read ahead for a pass that ended early
             start = self._schedule.step % self._slots * self._slot_nbytes
             return self._bytes[start : start + self._chunks[chunk].nbytes]
-
-    def choose(self, mixture: int, wanted: Collection[int], most: bool) -> None:
-        """See `RingSchedule.choose`."""
-        with self._changed:
-            self._schedule.choose(mixture, wanted, most)
-            self._changed.notify_all()
 
     def close(self) -> None:
         """End the threads."""

@@ -1,4 +1,4 @@
-"""The experts of a mixture on a card: wherever they are, and however many the card keeps, texts are the same."""
+"""The experts of a mixture on a card: wherever they are, however many the card keeps, texts are the same."""
 
 import platformdirs
 import pytest
@@ -65,9 +65,7 @@ def test_results_are_added_in_the_order_of_the_router(path):
     model = load(path, packed=True)
     experts = model.module.model.layers[0].mlp.experts
     x, shares = torch.full((1, 64), 0.5, device=DEVICE), torch.ones(1, 3, device=DEVICE)
-    alone = [
-        experts(x, torch.tensor([[each]], device=DEVICE), shares[:, :1]).cpu() for each in range(8)
-    ]
+    alone = [experts(x, torch.tensor([[each]], device=DEVICE), shares[:, :1]).cpu() for each in range(8)]
     for order in ([5, 0, 3], [3, 5, 0], [0, 3, 5]):
         found = experts(x, torch.tensor([order], device=DEVICE), shares).cpu()
         assert torch.equal(found, alone[order[0]] + alone[order[1]] + alone[order[2]])
@@ -81,9 +79,7 @@ def test_a_card_that_runs_out_of_memory_keeps_fewer_experts(path, small_card):
     small_card(1000)
     for text in (TEXT, TEXT[:7]):
         sequence.rewind(0)
-        torch.testing.assert_close(
-            sequence.extend(text).cpu(), expected(module, text), rtol=1e-4, atol=1e-4
-        )
+        torch.testing.assert_close(sequence.extend(text).cpu(), expected(module, text), rtol=1e-4, atol=1e-4)
     assert 0 < model.streamer.cache_nbytes <= before // 2
     model.close()
 

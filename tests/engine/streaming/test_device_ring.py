@@ -3,7 +3,6 @@
 import os
 import random
 import threading
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -24,8 +23,6 @@ from tests.engine.streaming.fake_link import Event, FakeLink
 
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
 CHUNKS = 11
-# The mixture of each chunk; None for chunks that every pass uses.
-MIXTURES = [None, 0, 0, 0, None, None, 1, 1, 1, 1, None]
 
 
 @pytest.fixture
@@ -38,12 +35,6 @@ def chunks(tmp_path):
         span = Span(path, number * 10_000 + number, 5000 + 7 * number, (1,), "U8")
         made.append(make_chunk([StoredMatrix(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,))]))
     return made
-
-
-@pytest.fixture
-def mixed(chunks):
-    """Like `chunks`, but some belong to experts."""
-    return [replace(chunk, mixture=mixture) for chunk, mixture in zip(chunks, MIXTURES, strict=True)]
 
 
 def content(chunk):
@@ -120,61 +111,6 @@ def test_chunks_of_ram_that_are_left_out_are_not_copied_and_the_others_are_right
             assert device.ring.moved - before == copied
         device.close()
         assert (device.wrong, device.used) == ([], used)
-
-
-def one_pass_with_experts(device, rng, count, stop):
-    """Use chunks up to `stop`, with `count` of each mixture, or any number; return the chunks used."""
-    used, wanted = [], []
-    for number, mixture in enumerate(MIXTURES[:stop]):
-        if mixture is not None and MIXTURES[number - 1] != mixture:
-            experts = [other for other in range(CHUNKS) if MIXTURES[other] == mixture]
-            wanted = rng.sample(experts, rng.randint(0, len(experts)) if count is None else count)
-            device.ring.choose(mixture, set(wanted), most=len(wanted) >= 3)
-        if mixture is None or number in wanted:
-            device.use(number)
-            used.append(number)
-    return used
-
-
-@pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0), range(0, CHUNKS, 2), range(5)], ids=str)
-@pytest.mark.parametrize("slots", [2, 3, 4])
-def test_the_device_computes_with_the_experts_chosen_pass_after_pass(mixed, in_ram, slots):
-    for seed in range(12):
-        device, rng = Device(mixed, in_ram, slots, seed), random.Random(seed)
-        used = 0
-        for _ in range(8):
-            stop = CHUNKS if seed % 2 else rng.randint(1, CHUNKS)
-            used += len(one_pass_with_experts(device, rng, None, stop))
-        device.close()
-        assert (device.wrong, device.used) == ([], used)
-
-
-@pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0), range(0, CHUNKS, 2), range(5)], ids=str)
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_only_chosen_chunks_are_copied_or_read(mixed, in_ram, count, monkeypatch):
-    whole, reads, lost = DiskFile.read, [], []
-
-    def read(self, buffer, offset, needed):
-        reads.append(offset)
-        whole(self, buffer, offset, needed)
-
-    monkeypatch.setattr(DiskFile, "read", read)
-    for ring in (Ring, DeviceRing):
-
-        def restart(self, chunk, anew=ring._restart):
-            lost.append(chunk)
-            anew(self, chunk)
-
-        monkeypatch.setattr(ring, "_restart", restart)
-    for seed in range(6):
-        device, rng = Device(mixed, in_ram, 3, seed), random.Random(seed)
-        reads.clear()
-        used = [number for _ in range(8) for number in one_pass_with_experts(device, rng, count, CHUNKS)]
-        device.close()
-        assert device.ring.moved == sum(mixed[number].nbytes for number in used)
-        ahead = 3 + 2  # slots of both rings
-        assert len(reads) <= sum(number not in in_ram for number in used) + ahead
-        assert not lost, "the chunks fetched ahead were not those requested"
 
 
 def test_passes_that_end_early_do_not_corrupt_later_ones(chunks):

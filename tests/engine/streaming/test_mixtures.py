@@ -1,4 +1,4 @@
-"""Mixtures of experts under a limit give the same numbers as resident ones. Only chosen experts are moved, and
+"""Mixtures of experts under a limit give the same numbers as resident ones. Only chosen experts are moved,
 of these only those that are not in the cache: that of the CPU, or of a device with memory of its own."""
 
 import json
