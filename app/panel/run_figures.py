@@ -148,14 +148,20 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
 def experts_line(experts: ExpertFigures, tokens: int) -> str:
     """Describe what the cache of a mixture's experts did for an answer of so many tokens."""
     chosen = experts.hits + experts.misses
-    sentences = [
-        _tr(
-            "{} % of the experts that the model used were in memory; {} were read from the disk per token."
-        ).format(
-            round(100 * experts.hits / chosen) if chosen else 100,
-            formatting.nbytes(round(experts.bytes_read / max(1, tokens))),
-        )
-    ]
+    share = round(100 * experts.hits / chosen) if chosen else 100
+    brought, read = (
+        formatting.nbytes(round(nbytes / max(1, tokens)))
+        for nbytes in (experts.bytes_read, experts.bytes_from_disk)
+    )
+    in_ram = _tr(
+        "{} % of the experts that the model used were in memory; {} were read from the disk per token."
+    )
+    on_card = _tr(
+        "{} % of the experts that the model used were on the graphics card; {} were copied to it per token."
+    )
+    sentences = [(on_card if experts.tier == "vram" else in_ram).format(share, brought)]
+    if experts.tier == "vram" and experts.bytes_from_disk:
+        sentences.append(_tr("Of these, {} per token had to be read from the disk.").format(read))
     if experts.predicted:
         sentences.append(
             _tr("{} % of those read ahead were the right ones.").format(

@@ -33,7 +33,8 @@ class CudaLink:
         self._locks: PageLocks | None = None if torch.version.hip else driver_locks()
 
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
-        return [torch.empty(nbytes, dtype=torch.uint8, device=self._device) for _ in range(count)]
+        with torch.inference_mode(False):  # usable inside and outside inference mode
+            return [torch.empty(nbytes, dtype=torch.uint8, device=self._device) for _ in range(count)]
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         if not self._pins:

@@ -5738,6 +5738,10 @@ other: everything else</source>
             <translation>드래프터를 사용하지 않으므로 타깃의 패스 하나가 토큰 1개를 만들었습니다.</translation>
         </message>
         <message>
+            <source>Of these, {} per token had to be read from the disk.</source>
+            <translation>이 중 토큰마다 {}은(는) 디스크에서 읽어야 했습니다.</translation>
+        </message>
+        <message>
             <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, {} s for the rest.</source>
             <translation>반복 하나에 {}초: 초안 작성 {}초, 타깃 계산 {}초, 가중치 대기 {}초, 나머지 {}초.</translation>
         </message>
@@ -5796,6 +5800,10 @@ other: everything else</source>
         <message>
             <source>{} % of the experts that the model used were in memory; {} were read from the disk per token.</source>
             <translation>모델이 사용한 전문가의 {} %가 메모리에 있었습니다. 토큰마다 디스크에서 {}을(를) 읽었습니다.</translation>
+        </message>
+        <message>
+            <source>{} % of the experts that the model used were on the graphics card; {} were copied to it per token.</source>
+            <translation>모델이 사용한 전문가의 {} %가 그래픽 카드에 있었습니다. 토큰마다 {}을(를) 카드로 복사했습니다.</translation>
         </message>
         <message>
             <source>{} % of those read ahead were the right ones.</source>

@@ -5738,6 +5738,10 @@ other: everything else</source>
             <translation>未使用起草方法，因此目标模型每一遍生成 1 个词元。</translation>
         </message>
         <message>
+            <source>Of these, {} per token had to be read from the disk.</source>
+            <translation>其中每个词元有 {} 需要从磁盘读取。</translation>
+        </message>
+        <message>
             <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, {} s for the rest.</source>
             <translation>一轮迭代用时 {} 秒：起草 {} 秒，目标模型计算 {} 秒，等待权重 {} 秒，其余 {} 秒。</translation>
         </message>
@@ -5796,6 +5800,10 @@ other: everything else</source>
         <message>
             <source>{} % of the experts that the model used were in memory; {} were read from the disk per token.</source>
             <translation>模型用到的专家有 {} % 在内存中；每个词元从磁盘读取 {}。</translation>
+        </message>
+        <message>
+            <source>{} % of the experts that the model used were on the graphics card; {} were copied to it per token.</source>
+            <translation>模型用到的专家有 {} % 在显卡上；每个词元有 {} 被复制到显卡。</translation>
         </message>
         <message>
             <source>{} % of those read ahead were the right ones.</source>

@@ -109,6 +109,12 @@ def test_what_the_cache_of_experts_did_is_said() -> None:
     assert said.startswith("75 % of the experts")
     assert "3.0 MB" in said
     assert "ahead" not in said
+    on_card = structs.replace(figures, tier="vram")
+    said = run_figures.experts_line(on_card, tokens=10)
+    assert "were on the graphics card; 3.0 MB were copied to it per token." in said
+    assert "disk" not in said
+    said = run_figures.experts_line(structs.replace(on_card, bytes_from_disk=10 << 20), tokens=10)
+    assert "1.0 MB per token had to be read from the disk." in said
     assert "40 % of those read ahead" in run_figures.experts_line(
         structs.replace(figures, predicted=10, right=4), tokens=10
     )

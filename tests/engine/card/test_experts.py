@@ -50,6 +50,10 @@ def test_the_places_of_experts_change_no_bit(path, where):
     for rows in (TEXT, [7], [50], [3, 9, 12], [1], TEXT, [4]):
         assert torch.equal(one.extend(rows).cpu(), other.extend(rows).cpu())
     assert cached.experts.hits + cached.experts.misses > 0
+    before = cached.moved
+    cached.streamer.sweep()
+    assert cached.moved - before == cached.streamer.pass_nbytes
+    assert torch.equal(one.extend(TEXT).cpu(), other.extend(TEXT).cpu())
     assert cached.nbytes <= PLACES[where].device_nbytes + resident.nbytes
     cached.close()
 

@@ -160,6 +160,7 @@ def test_a_cache_that_gives_memory_back_goes_on_with_what_is_left(tmp_path, ram)
             if not device.cache.shrink():
                 break
             left.append(device.cache.nbytes // NBYTES)
+            assert not device.link._streams["copy"], "a copy may write to memory that was given back"
         device.one_pass(rng)
     assert left == [6, 3, 2]
     assert device.wrong == []
