@@ -191,17 +191,19 @@ class Outline:
         """Return the expected share of the layers' weights that a pass over `rows` rows uses."""
         return float(1 - (1 - self.active) * (1 - self.chosen) ** (rows - 1))
 
-    def hit_rate(self, share: float) -> float:
+    def hit_rate(self, share: float, cautious: bool = False) -> float:
         """Return the share of a token's experts that are in a cache of a `share` of all experts: by what
-        earlier answers taught, else by what is usual."""
+        earlier answers taught, else by what is usual, or, if that is `cautious`, as if all were used alike.
+        """
         if self.routing:
             return self.routing.hit_rate(share)
-        return share if self.chosen > FEW else float(np.interp(share, *USUAL_HITS))
+        return share if self.chosen > FEW or cautious else float(np.interp(share, *USUAL_HITS))
 
-    def missed(self, rows: int, share: float) -> float:
+    def missed(self, rows: int, share: float, cautious: bool = False) -> float:
         """Return the bytes of experts that a pass over `rows` rows reads beside a cache of a `share` of all
-        experts. Rows that share experts miss less than each alone; a cache has its share of any experts."""
-        alone = rows * self.chosen * (1 - self.hit_rate(share))
+        experts. Rows that share experts miss less than each alone; a cache has its share of any experts.
+        cautious: as for `hit_rate`."""
+        alone = rows * self.chosen * (1 - self.hit_rate(share, cautious))
         return self.experts * min(alone, (1 - (1 - self.chosen) ** rows) * (1 - share))
 
 

@@ -69,12 +69,14 @@ class Stream:
     """The seconds that moving the streamed weights of one pass takes.
 
     Attributes: `link_s`: seconds over PCIe; `disk_s`: seconds from the SSD; `behind_ring_s`: seconds on the
-    slower of the two, without the weights that are already in the rings when the pass begins.
+    slower of the two, without the weights that are already in the rings when the pass begins; `in_turn`:
+    whether computation waits meanwhile, because only then it is known what has to be moved.
     """
 
     link_s: float
     disk_s: float
     behind_ring_s: float
+    in_turn: bool = False
 
     @property
     def s(self) -> float:
@@ -105,14 +107,16 @@ def misses(
     model: Outline, placement: LayerPlacement, machine: MachineProfile, rows: int, on_card: bool = False
 ) -> Stream:
     """Return the seconds that moving the experts takes that a pass over `rows` rows uses and that are not in
-    the cache. They are moved once their layer has chosen, or shortly before. A card gets them from RAM; what
-    is read from the disk is reckoned as if the larger of both caches held all that the other does."""
-    missed = model.missed(rows, placement.cache / model.experts)
+    the cache. They are moved once their layer has chosen; likely ones are read by the processor before, while
+    it computes. A card gets them from RAM; what is read from the disk is reckoned as if the larger of both
+    caches held all that the other does. No card has run its cache yet, so a plan takes no hit rate for
+    granted there before answers of this model have taught its routing."""
+    missed = model.missed(rows, placement.cache / model.experts, cautious=on_card)
     if not on_card:
         return Stream(0.0, missed / machine.disk, missed / machine.disk)
     share = 1.0 if not placement.ssd else max(placement.cache, placement.ram) / model.experts
-    link_s, disk_s = missed / machine.link, model.missed(rows, share) / machine.disk
-    return Stream(link_s, disk_s, max(link_s, disk_s))
+    link_s, disk_s = missed / machine.link, model.missed(rows, share, cautious=True) / machine.disk
+    return Stream(link_s, disk_s, max(link_s, disk_s), in_turn=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,8 @@ def iteration(tokens: float, draft_s: float, computing_s: float, streaming: Stre
     """Return the figures of an iteration in which drafting and verifying alternate. With B bytes streamed per
     pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target))."""
     behind_s = max(streaming.behind_ring_s, computing_s)
+    if streaming.in_turn:
+        behind_s = streaming.behind_ring_s + computing_s
     limited_by: Limit = streaming.slower
     if streaming.s < draft_s + behind_s:
         if draft_s > behind_s:

@@ -314,12 +314,12 @@ def _plan(
         limited_by=predicted.limited_by,
         memory=memory,
         layers=Tiers(device, ram, ssd) if on_card else Tiers(0, device, ssd),
-        experts=_experts(pair.target, placement),
+        experts=_experts(pair.target, placement, on_card),
         helped=predicted.helped,
     )
 
 
-def _experts(target: Outline, placement: LayerPlacement) -> ExpertPlan | None:
+def _experts(target: Outline, placement: LayerPlacement, on_card: bool) -> ExpertPlan | None:
     """Return where a mixture's experts are; None if the target is no mixture, or if its experts are streamed
     with the layers that they belong to."""
     if not target.experts or (placement.streamed and not placement.cache):
@@ -327,8 +327,8 @@ def _experts(target: Outline, placement: LayerPlacement) -> ExpertPlan | None:
     if not placement.cache:
         return ExpertPlan(target.experts, 0, 0, 1.0, 0)
     share = placement.cache / target.experts
-    streamed, read = target.experts - placement.cache, int(target.missed(1, share))
-    return ExpertPlan(0, placement.cache, streamed, target.hit_rate(share), read, placement.ram)
+    hits, read = target.hit_rate(share, on_card), int(target.missed(1, share, on_card))
+    return ExpertPlan(0, placement.cache, target.experts - placement.cache, hits, read, placement.ram)
 
 
 def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:

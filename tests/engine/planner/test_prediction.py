@@ -84,7 +84,8 @@ def test_a_card_keeps_what_every_pass_uses_and_as_many_experts_as_fit_then():
         assert (missed.disk_s, missed.slower) == (0, "PCIe")
         moved.append(missed.link_s)
     assert moved == sorted(moved, reverse=True)
-    assert moved[1] == pytest.approx(mixture.missed(1, (8 * GIB - always) / mixture.experts) / 25e9, rel=0.01)
+    share = (8 * GIB - always) / mixture.experts  # until answers have taught more, it hits as often
+    assert moved[1] == pytest.approx(mixture.experts * mixture.chosen * (1 - share) / 25e9, rel=0.01)
     homes = [place(mixture, 4 * GIB, gib * GIB) for gib in (2, 8, 12)]  # less than all experts take
     for each in homes:
         assert each.ram + each.ssd == mixture.experts
