@@ -281,9 +281,9 @@ def test_the_experts_of_each_row_are_told_except_those_of_prompts(tmp_path, monk
     with both(saved(tmp_path)) as (_, streamed):
         told, choose = [], streamed.streamer.choose
 
-        def note(experts, chosen, rows=()):
+        def note(chosen, rows=()):
             told.append((chosen, rows))
-            choose(experts, chosen, rows)
+            choose(chosen, rows)
 
         monkeypatch.setattr(streamed.streamer, "choose", note)
         all_logits(streamed, random_text(5))
