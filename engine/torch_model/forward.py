@@ -183,6 +183,8 @@ class TorchModel(Model):
         progress: Progress = no_progress,
     ) -> Output:
         assert isinstance(cache, TensorCache)
+        # Here, where the host knows the values: to look at them on a card, the pass would have to wait.
+        assert cache.rows_suffice or rows.in_order
         cache.reserve(len(rows))
         if self.lending is not None:
             self.lending.begin(len(rows))
