@@ -34,7 +34,7 @@ class Rows:
 
     @property
     def in_order(self) -> bool:
-        """Whether each row sees only rows before it, besides itself, as layers with states need it in torch."""
+        """Whether each row sees itself and rows before it only, as layers with states need it in torch."""
         return self.visible is None or not np.triu(self.visible[:, -len(self) :], 1).any()
 
     @staticmethod

@@ -49,9 +49,8 @@ def successors(trace: Sequence[int], signs: Signs) -> tuple[Signs, NDArray[np.fl
 
 def as_q4_k(signs: Signs, size: float) -> NDArray[np.uint8]:
     """Return ggml's Q4_K of numbers of equal size: 2 * size * q - size, with q = 0 or 1."""
-    halves = signs.reshape(
-        len(signs), -1, 4, 2, 32
-    )  # 32 numbers in low halves of bytes, the next in high ones
+    # Of 64 numbers, 32 are in low halves of bytes, the next in high ones.
+    halves = signs.reshape(len(signs), -1, 4, 2, 32)
     blocks = np.zeros((*halves.shape[:2], 144), np.uint8)
     blocks[..., 0:2] = np.frombuffer(np.float16(2 * size).tobytes(), np.uint8)
     blocks[..., 2:4] = np.frombuffer(np.float16(size).tobytes(), np.uint8)
