@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -24,10 +24,13 @@ from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, button, label, set_role
 
 FILE = "prompts.json"
+MOST_NAME = 200  # characters, as in SavedPrompt
+MADE_NAME = 40  # characters of a name that is made of the text
 
 
 class PromptsPage(QWidget):
-    """The page. What was written is saved when another prompt is chosen or the page is left, too.
+    """The page. What was written is saved when another prompt is chosen or the page is left, too: without a
+    name, under its first words, and never in place of another prompt.
 
     Attributes:
         names: the list of the prompts' names.
@@ -101,8 +104,9 @@ class PromptsPage(QWidget):
         made.clicked.connect(lambda: pressed())
         return made
 
-    def refresh(self, chosen: str = "") -> None:
-        """Read the prompts again. chosen: the name of the prompt to select, or "" for none."""
+    def refresh(self, chosen: str = "", *, keeps_fields: bool = False) -> None:
+        """Read the prompts again. chosen: the name of the prompt to select, or "" for none. keeps_fields:
+        whether the fields stay as they are."""
         try:
             self._kept = self._prompts.all()
         except StoreError as error:
@@ -113,12 +117,13 @@ class PromptsPage(QWidget):
             self.names.clear()
             self.names.addItems(known)
             self.names.setCurrentRow(known.index(chosen) if chosen in known else -1)
-        self._show(self.names.currentRow())
+        self.export.setEnabled(bool(self._kept))
+        self._show(self.names.currentRow(), keeps_fields=keeps_fields)
 
     def import_from(self, path: Path) -> None:
         """Import a library. Prompts of the same names are replaced."""
-        self._keep()
-        self._do(lambda: self._imported(path))
+        if self._keep():
+            self._do(lambda: self._imported(path))
 
     def export_to(self, path: Path) -> None:
         try:
@@ -139,53 +144,85 @@ class PromptsPage(QWidget):
         super().hideEvent(event)
 
     def _choose(self, row: int) -> None:
-        name = self._kept[row].name if row >= 0 else ""
-        if self._keep():
-            self.refresh(name)
+        if self._is_changed():
+            name = self._name_at(row)
+            # Later: if the list changed while it handles a click, it would select what then lies there.
+            QTimer.singleShot(0, self, lambda: self._go_to(name))
         else:
             self._show(row)
 
-    def _keep(self) -> bool:
-        """Save what the user has written; return whether there was anything to save."""
-        is_changed = self.name.isModified() or self.text.document().isModified()
-        if is_changed and self.save.isEnabled():
-            self._save()
-            return True
-        return False
+    def _go_to(self, name: str) -> None:
+        """Show a prompt, or the empty fields of a new one for "", unless what was written cannot be saved."""
+        if self._keep():
+            self.refresh(name)
+        else:
+            with QSignalBlocker(self.names):
+                self.names.setCurrentRow(self._row)
 
-    def _show(self, row: int) -> None:
+    def _name_at(self, row: int) -> str:
+        return self._kept[row].name if row >= 0 else ""
+
+    def _is_changed(self) -> bool:
+        """Whether the fields hold a text that the user has changed."""
+        is_changed = self.name.isModified() or self.text.document().isModified()
+        return is_changed and bool(self.text.toPlainText().strip())
+
+    def _keep(self) -> bool:
+        """Save what the user has written; return False if that fails."""
+        if not self._is_changed():
+            return True
+        text = self.text.toPlainText()
+        name = self._written_name() or self._name_at(self._row) or formatting.excerpt(text, MADE_NAME)
+        return self._save_as(self._unused(name), text)
+
+    def _unused(self, name: str) -> str:
+        """Return the name, with a number behind it if another prompt has it."""
+        taken = {prompt.name for prompt in self._kept} - {self._name_at(self._row)}
+        number, unused = 1, name
+        while unused in taken:
+            number += 1
+            end = f" {number}"
+            unused = name[: MOST_NAME - len(end)] + end
+        return unused
+
+    def _show(self, row: int, *, keeps_fields: bool = False) -> None:
         self._row = row
         chosen = self._kept[row] if row >= 0 else None
-        self.name.setText(chosen.name if chosen else "")
-        self.text.setPlainText(chosen.text if chosen else "")
         self.delete.setEnabled(chosen is not None)
-        self.export.setEnabled(bool(self._kept))
-        self._allow()
+        if not keeps_fields:
+            self.name.setText(chosen.name if chosen else "")
+            self.text.setPlainText(chosen.text if chosen else "")
+            self._allow()
 
     def _allow(self) -> None:
         self.save.setEnabled(bool(self.name.text().strip() and self.text.toPlainText().strip()))
 
     def _begin(self) -> None:
-        self.names.setCurrentRow(-1)
-        self._choose(-1)
+        self._go_to("")
         self.name.setFocus()
 
+    def _written_name(self) -> str:
+        return " ".join(self.name.text().split())[:MOST_NAME]
+
     def _save(self) -> None:
-        """Save the fields; a prompt that gets another name loses its old one."""
-        prompt = SavedPrompt(" ".join(self.name.text().split())[:200], self.text.toPlainText())
-        before = self._kept[self._row].name if self._row >= 0 else prompt.name
+        """Save the fields, in place of a prompt that has the name."""
+        self._save_as(self._written_name(), self.text.toPlainText())
+
+    def _save_as(self, name: str, text: str) -> bool:
+        """Save a prompt, which loses its old name; return whether that worked."""
+        before = self._name_at(self._row) or name
 
         def save() -> str:
-            self._prompts.save([prompt])
-            if before != prompt.name:
+            self._prompts.save([SavedPrompt(name, text)])
+            if before != name:
                 self._prompts.delete(before)
-            self._say(self.tr("{} was saved.").format(prompt.name))
-            return prompt.name
+            self._say(self.tr("{} was saved.").format(name))
+            return name
 
-        self._do(save)
+        return self._do(save)
 
     def _delete(self) -> None:
-        name = self._kept[self.names.currentRow()].name
+        name = self._name_at(self._row)
 
         def delete() -> str:
             self._prompts.delete(name)
@@ -194,21 +231,22 @@ class PromptsPage(QWidget):
 
         self._do(delete)
 
-    def _do(self, work: Callable[[], str]) -> None:
-        """Change the library; `work` returns the name of the prompt to select."""
+    def _do(self, work: Callable[[], str], *, keeps_fields: bool = False) -> bool:
+        """Change the library; return whether that worked. `work` returns the name of the prompt to select."""
         before = self._kept
         try:
             chosen = work()
         except StoreError as error:
             self._say_error(error)
-        else:
-            self.refresh(chosen)
-            self._before = before
-            self.undo.setVisible(any(prompt not in self._kept for prompt in before))
+            return False
+        self.refresh(chosen, keeps_fields=keeps_fields)
+        self._before = before
+        self.undo.setVisible(any(prompt not in self._kept for prompt in before))
+        return True
 
     def _restore(self) -> None:
-        """Bring back the library as it was before the last action."""
-        before = self._before
+        """Bring back the library as it was before the last action; what is being written stays."""
+        before, shown = self._before, self._name_at(self._row)
         names = {prompt.name for prompt in before}
 
         def restore() -> str:
@@ -217,9 +255,9 @@ class PromptsPage(QWidget):
                     self._prompts.delete(prompt.name)
             self._prompts.save(before)
             self._say(self.tr("The prompts are as they were before."))
-            return ""
+            return shown
 
-        self._do(restore)
+        self._do(restore, keeps_fields=self._is_changed())
         self.undo.hide()
 
     def _say_error(self, error: StoreError) -> None:

@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.conversation.prompt_fields import PromptFields
 from app.settings.prompts_page import PromptsPage
-from app.store import Store
+from app.store import Store, StoreError
 from app.store.prompts import SavedPrompt
 from app.window.window import Window
 from engine.protocol import messages
@@ -139,14 +139,79 @@ def test_what_was_written_is_saved_when_it_is_left(store: Store, qtbot: QtBot) -
     page.names.setCurrentRow(0)
     qtbot.keyClicks(page.text, "Very: ")
     page.names.setCurrentRow(1)
-    assert page.text.toPlainText() == TRANSLATE.text
+    qtbot.waitUntil(lambda: page.text.toPlainText() == TRANSLATE.text)
     assert SavedPrompt("Brief", "Very: Be brief.") in store.prompts.all()
     page.new.click()
     qtbot.keyClicks(page.text, "Without a name.")
     page.hide()
-    assert len(store.prompts.all()) == 2
+    assert SavedPrompt("Without a name.", "Without a name.") in store.prompts.all()
+    page.show()
+    page.name.selectAll()
     qtbot.keyClicks(page.name, "Named")
     page.hide()
     page.show()
     page.hide()
     assert SavedPrompt("Named", "Without a name.") in store.prompts.all()
+    assert len(store.prompts.all()) == 3
+
+
+def test_what_is_left_replaces_no_other_prompt(store: Store, qtbot: QtBot) -> None:
+    store.prompts.save([BRIEF, TRANSLATE])
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    page.show()
+    page.new.click()
+    qtbot.keyClicks(page.name, "Brief")
+    qtbot.keyClicks(page.text, "In one sentence.")
+    page.hide()
+    assert store.prompts.all() == [BRIEF, SavedPrompt("Brief 2", "In one sentence."), TRANSLATE]
+
+
+def test_a_click_on_a_prompt_shows_it_where_saving_another_moves_it(store: Store, qtbot: QtBot) -> None:
+    store.prompts.save([BRIEF, TRANSLATE])
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    page.show()
+    page.names.setCurrentRow(1)
+    page.name.selectAll()
+    qtbot.keyClicks(page.name, "Aaa")
+    clicked = page.names.visualItemRect(page.names.item(0)).center()
+    qtbot.mouseClick(page.names.viewport(), Qt.MouseButton.LeftButton, pos=clicked)
+    qtbot.waitUntil(lambda: page.name.text() == "Brief")
+    assert page.names.item(0).text() == "Aaa"
+    assert [item.text() for item in page.names.selectedItems()] == ["Brief"]
+    page.delete.click()
+    assert store.prompts.all() == [SavedPrompt("Aaa", TRANSLATE.text)]
+
+
+def test_undo_leaves_what_is_being_written(store: Store, qtbot: QtBot) -> None:
+    store.prompts.save([BRIEF, TRANSLATE])
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    page.show()
+    page.names.setCurrentRow(0)
+    page.delete.click()
+    qtbot.keyClicks(page.text, "Half a prom")
+    page.undo.click()
+    assert store.prompts.all() == [BRIEF, TRANSLATE]
+    assert page.text.toPlainText() == "Half a prom"
+    assert page.names.currentRow() == -1
+
+
+def test_what_cannot_be_saved_stays_in_the_fields(
+    store: Store, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.prompts.save([BRIEF, TRANSLATE])
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    page.show()
+    page.names.setCurrentRow(0)
+    qtbot.keyClicks(page.text, "Very: ")
+
+    def fail(_: object) -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(store.prompts, "save", fail)
+    page.names.setCurrentRow(1)
+    qtbot.waitUntil(lambda: "The disk is full." in page.note.text())
+    assert (page.names.currentRow(), page.text.toPlainText()) == (0, "Very: Be brief.")
