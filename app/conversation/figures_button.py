@@ -34,12 +34,8 @@ class FiguresButton(QuietButton):
     def fit(self, room: int) -> None:
         """Show the speed, too, if this many pixels have room for it."""
         self._room = room
-        before = self.text()
-        self.setText(self._speed)
-        if self.sizeHint().width() > room:
-            self.setText("")
-        if self.text() != before:
-            self.updateGeometry()
+        # Another text asks for another layout, which asks whether there is room: so it is set once.
+        self.setText(self._speed if self.size_with([self._speed]).width() <= room else "")
 
     def show_figures(self, figures: Sequence[tuple[str, str]], speed: str = "") -> None:
         """Offer these figures; the button is hidden if there are none. speed: shown beside the “i”."""

@@ -45,12 +45,16 @@ class QuietButton(QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
+        return self.size_with(self.texts())
+
+    def size_with(self, texts: Sequence[str]) -> QSize:
+        """Return the size in pixels of a button that may show these texts."""
         metrics = QFontMetrics(self._small())
         height = metrics.height() + 2 * ABOVE
         # One pixel more than the advance, which is rounded: else the text would be elided.
-        widest = max(map(metrics.horizontalAdvance, self.texts())) + 1
+        widest = max(map(metrics.horizontalAdvance, texts)) + 1
         if self.icon_name:
-            return QSize(height + (widest + BESIDE if self.text() else 0), height)
+            return QSize(height + (widest + BESIDE if any(texts) else 0), height)
         return QSize(widest + 2 * BESIDE, height)
 
     def texts(self) -> Sequence[str]:
@@ -95,7 +99,7 @@ class CopyButton(QuietButton):
         self.clicked.connect(self._copy)
 
     def texts(self) -> Sequence[str]:
-        return [self.tr("Copy"), self.tr("Copied")]
+        return [""] if self.icon_name else [self.tr("Copy"), self.tr("Copied")]
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

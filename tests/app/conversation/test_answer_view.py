@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -37,6 +37,26 @@ def test_text_is_shown_within_a_few_frames(view: AnswerView, qtbot: QtBot) -> No
     assert view.figures.text() == "12.5 tokens/s"
     assert view.figures.accessibleDescription() == "Tokens: 3"
     assert view.action_row.isVisible()
+
+
+def test_a_narrow_answer_is_laid_out_once(view: AnswerView, qtbot: QtBot) -> None:
+    asked: list[QEvent] = []
+
+    class Counter(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.LayoutRequest:
+                asked.append(event)
+            return False
+
+    view.finish("", [("Tokens", "3")], "Hello", speed="12.5 tokens/s")
+    view.set_actions(set(Action))
+    view.resize(250, 300)
+    qtbot.waitUntil(lambda: view.figures.text() == "")
+    qtbot.wait(50)
+    counter = Counter(view)
+    view.installEventFilter(counter)
+    qtbot.wait(200)
+    assert len(asked) <= 1
 
 
 def test_a_thought_is_collapsed_and_not_rendered_until_expanded(view: AnswerView, qtbot: QtBot) -> None:
