@@ -34,6 +34,7 @@ class MessageEditor(QFrame):
     def __init__(self, text: str, is_question: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
+        self._is_allowed = True
         self.editor = ComposedText(text, self)
         self.editor.setFrameShape(QFrame.Shape.NoFrame)
         self.editor.setAccessibleName(self.tr("Edit message"))
@@ -61,6 +62,11 @@ class MessageEditor(QFrame):
         self.editor.moveCursor(QTextCursor.MoveOperation.End)
         self._refresh()
 
+    def allow(self, is_allowed: bool) -> None:
+        """Set whether the change can be saved now; it can be written at any time."""
+        self._is_allowed = is_allowed
+        self._refresh()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Prevent Esc, Enter and Ctrl+Enter from triggering shortcuts of the window."""
         if event.type() == QEvent.Type.ShortcutOverride:
@@ -84,6 +90,6 @@ class MessageEditor(QFrame):
             self.saved.emit(self.editor.toPlainText())
 
     def _refresh(self) -> None:
-        self.save.setEnabled(bool(self.editor.toPlainText().strip()))
+        self.save.setEnabled(self._is_allowed and bool(self.editor.toPlainText().strip()))
         lines = min(MOST_LINES, max(2, self.editor.document().lineCount()))
         self.editor.setFixedHeight(lines * self.editor.fontMetrics().lineSpacing() + 12)

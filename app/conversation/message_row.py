@@ -108,6 +108,8 @@ class MessageRow(QWidget):
             self.view.finish(ending, figures, message.text, formatting.message_speed(message))
             self._is_done = True
         self._show_calls(shown.message.calls)
+        if self.editor is not None:
+            self.editor.allow(may_change)
         self.view.set_actions(actions(shown.message, is_last) if may_change else set())
 
     def mark_running(self, running: Set[str]) -> None:
@@ -162,8 +164,11 @@ class MessageRow(QWidget):
         return None if written == self.view.text else written
 
     def edit(self, unsaved: str | None = None) -> None:
-        """Replace the view with an editor, which takes the focus. unsaved: a text to go on with, without the
-        focus."""
+        """Replace the view with an editor, which takes the focus; one that is open takes it again. unsaved: a
+        text to go on with, without the focus."""
+        if self.editor is not None:
+            self.editor.setFocus()
+            return
         self.editor = MessageEditor(self.view.text if unsaved is None else unsaved, self._is_question, self)
         self._column.addWidget(self.editor)
         self.view.hide()

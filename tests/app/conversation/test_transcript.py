@@ -166,6 +166,40 @@ def test_messages_are_edited_in_place_and_only_when_allowed(transcript: Transcri
     assert question.isVisible()
 
 
+def test_an_open_editor_takes_the_focus_again(transcript: Transcript, qtbot: QtBot) -> None:
+    transcript.open(path("question", "answer"), None)
+    transcript.allow_changes(True)
+    transcript.activateWindow()
+    transcript.edit_last_question()
+    editor = transcript.rows[0].editor
+    editor.editor.setPlainText("half a change")
+    transcript.setFocus()
+    transcript.edit_last_question()
+    assert transcript.findChildren(MessageEditor) == [editor]
+    qtbot.waitUntil(editor.editor.hasFocus)
+    assert editor.editor.toPlainText() == "half a change"
+
+
+def test_a_change_is_saved_only_while_messages_can_be_changed(transcript: Transcript, qtbot: QtBot) -> None:
+    chat = path("question", "answer")
+    transcript.allow_changes(True)
+    transcript.open(chat, None)
+    transcript.rows[0].edit()
+    transcript.rows[0].editor.editor.setPlainText("half a change")
+    transcript.open([], None)
+    transcript.allow_changes(False)
+    transcript.open(chat, None)
+    editor = transcript.rows[0].editor
+    editor.editor.setPlainText("another change")
+    assert not editor.save.isEnabled()
+    with qtbot.assertNotEmitted(transcript.edited):
+        qtbot.keyClick(editor.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    transcript.allow_changes(True)
+    with qtbot.waitSignal(transcript.edited) as edited:
+        editor.save.click()
+    assert edited.args == [1, "another change"]
+
+
 def test_versions_are_requested_by_message_id(transcript: Transcript) -> None:
     first, answer = path("question", "answer")
     transcript.open([first, ShownMessage(answer.message, (2, 7, 9))], None)
