@@ -188,11 +188,12 @@ class AnswerQueue(QObject):
         del self.waiting[place]
         self.waiting_changed.emit()
 
-    def take_back(self, place: int) -> None:
-        """Take a question out of the queue, and give it back where its chat is shown. place: its index in
-        `waiting`."""
+    def take_back(self, place: int, viewer: Viewer) -> None:
+        """Take a question out of the queue, and give it back to a viewer. place: its index in `waiting`."""
         chosen = self.waiting[place]
-        self._give_back(lambda waiting: waiting is chosen)
+        del self.waiting[place]
+        self.waiting_changed.emit()
+        viewer.returned.emit([chosen])
 
     def forget(self, chat: int) -> None:
         """Let the engine delete what it has kept of a chat, because texts of it were deleted."""

@@ -123,13 +123,16 @@ class Conversation(QObject):
     # -- which chat ------------------------------------------------------------------------------------------
 
     def open(self, chat: int | None, message: int | None = None) -> None:
-        """Show a chat; None shows a new one. An answer in progress continues in its own chat.
+        """Show a chat; None shows a new one. A deleted chat, or one that cannot be read, is not shown:
+        `store_failed` follows. An answer in progress continues in its own chat.
 
         message: show the versions that lead to this message.
         """
         try:
             if message is not None:
                 self._store.messages.show(message)
+            if chat is not None:
+                self._store.chats.line(chat)  # a deleted chat has none
             settings = self.new_settings if chat is None else self._store.chats.settings(chat)
             shown = [] if chat is None else self._store.messages.shown(chat)
         except StoreError as error:
@@ -189,8 +192,14 @@ class Conversation(QObject):
         return False
 
     def remove_waiting(self, place: int) -> None:
-        """Take a question out of the queue; `returned` follows. place: its index in `waiting`."""
-        self._queue.take_back(place)
+        """Take a question out of the queue, and show its chat, to which it returns; `returned` follows.
+
+        place: its index in `waiting`.
+        """
+        chat = self.waiting[place].chat
+        if chat != self.id:
+            self.open(chat)
+        self._queue.take_back(place, self)
 
     def titles_of_waiting(self) -> list[str]:
         """Return, for each queued question, the title of its chat; "" for the chat shown."""

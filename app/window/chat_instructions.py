@@ -1,6 +1,6 @@
 """Connects the chat's settings with the line below the composer that shows its preset or system prompt."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import structs
 from PySide6.QtCore import QObject, Signal
@@ -54,7 +54,7 @@ class ChatInstructions(QObject):
         self._set(preset.settings)
         if before.system and not self._name_of(before, self._offered):
             said = self.tr("{} replaces the system prompt").format(preset.name)
-            self._offer_undo(said, before)
+            self._offer_undo(said, lambda: self._set(before))
 
     def _remove(self) -> None:
         """Go back to the settings for new chats or, if the chat has those, to the program's."""
@@ -62,19 +62,23 @@ class ChatInstructions(QObject):
         if name := self._name_of(before, self._read()):
             usual = self._with_models(self._chat.new_settings)
             self._set(usual if usual != before else NEW_CHATS)
-            self._offer_undo(self.tr("Removed the preset {}").format(name), before)
+            self._offer_undo(self.tr("Removed the preset {}").format(name), lambda: self._set(before))
         else:
             self._set_prompt("")
-            self._offer_undo(self.tr("Removed the system prompt"), before)
+            said = self.tr("Removed the system prompt")
+            self._offer_undo(said, lambda: self._set_prompt(before.system))
 
-    def _offer_undo(self, said: str, before: ChatSettings) -> None:
-        """Say what was done, and offer to bring the settings back, in the chat that has lost them."""
+    def _offer_undo(self, said: str, restore: Callable[[], None]) -> None:
+        """Say what was done, and offer to bring back what the chat has lost. restore: does so in the chat
+        shown."""
         chat, opened = self._chat.id, self._opened
 
         def undo() -> None:
             if self._opened != opened:
                 self._chat.open(chat)
-            self._set(before)
+                if self._chat.id != chat:  # it was deleted, or cannot be read
+                    return
+            restore()
 
         self._note.offer_undo(said, undo)
 

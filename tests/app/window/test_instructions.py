@@ -12,7 +12,7 @@ from app.store import ChatSettings, Preset, SavedOptions, Store
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines, answer
-from tests.app.window.test_window import ask, reach
+from tests.app.window.test_window import ask, notice_text, reach
 
 BRIEF = structs.replace(NEW_CHATS, system="Answer in one sentence.")
 PIRATE = ChatSettings(system="You are a pirate.", target="another", options=SavedOptions(temperature=1.2))
@@ -156,3 +156,23 @@ def test_a_prompt_that_a_preset_replaces_is_brought_back(
     line.button.click()
     line.popup.presets.itemClicked.emit(line.popup.presets.item(1))
     assert not window._panes.note.isVisible(), "the preset keeps its prompt"
+
+
+def test_a_removed_prompt_returns_alone_and_only_to_its_chat(
+    window: Window, engines: FakeEngines, store: Store, qtbot: QtBot, line: Instructions
+) -> None:
+    engines.last.say(answer(ask(window, engines, qtbot)))
+    reach(window, qtbot, State.READY)
+    chat, note = window.chat.id, window._panes.note
+    assert chat is not None
+    window.chat.set_settings(structs.replace(NEW_CHATS, system="Long instructions."))
+    line.remove.click()
+    window.chat.set_settings(structs.replace(window.chat.settings, left_out=1))
+    note.button.click()
+    assert (window.chat.settings.system, window.chat.settings.left_out) == ("Long instructions.", 1)
+    line.remove.click()
+    store.chats.delete(chat)
+    window.core.chat_deleted.emit(chat)
+    note.button.click()
+    assert (window.chat.id, window.chat.settings.system) == (None, "")
+    assert "no longer exists" in notice_text(window)

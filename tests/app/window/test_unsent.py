@@ -97,3 +97,19 @@ def test_a_queued_question_is_taken_back_into_the_input_field(
     next(button for button in buttons if button.isVisible()).click()
     qtbot.waitUntil(lambda: waiting_rows(window) == ["Next: third"])
     assert window.composer.text() == "second\n\nhalf a question"
+
+
+def test_a_question_that_waits_in_another_chat_is_taken_back_there(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    ask(window, engines, qtbot)
+    ask(window, engines, qtbot, "second")
+    asked = window.chat.id
+    window.chat.open(None)
+    window.composer.write("elsewhere")
+    qtbot.waitUntil(lambda: [row for row in waiting_rows(window) if row.endswith("”: second")] != [])
+    buttons = window.waiting.findChildren(QToolButton)
+    next(button for button in buttons if button.isVisible()).click()
+    assert (window.chat.id, window.composer.text()) == (asked, "second")
+    window.chat.open(None)
+    assert window.composer.text() == "elsewhere"
