@@ -155,9 +155,11 @@ class Form(QWidget, Generic[Record]):
 
     Signals:
         changed: the record after the user changed it
+        shown: another record may be shown
     """
 
     changed = Signal(object)
+    shown = Signal()
 
     def __init__(
         self,
@@ -225,6 +227,11 @@ class Form(QWidget, Generic[Record]):
         self.value, self._default = value, default
         for path, row in self.rows.items():
             row.show_value(get(value, path), get(default, path))
+        self.shown.emit()
+
+    def values(self) -> list[object]:
+        """Return the values of the form's options, which may be a part of the record's."""
+        return [get(self.value, path) for path in self.rows]
 
     def offer(self, path: str, choices: Sequence[Choice]) -> None:
         """Replace the choices of an option; needed if they depend on the machine or the loaded model."""

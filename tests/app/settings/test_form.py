@@ -309,3 +309,23 @@ def test_a_reset_can_be_undone_until_something_is_changed(form: Form[ChatSetting
     reset.click()
     form.rows["thinks"].edited.emit(True)
     assert reset.text() == "Reset all"
+
+
+def test_undoing_a_reset_drops_no_record_that_was_shown_since(form: Form[ChatSettings], qtbot: QtBot) -> None:
+    reset = ResetButton(form, "Reset all")
+    qtbot.addWidget(reset)
+    form.put(ChatSettings(system="Long instructions."))
+    reset.click()
+    form.show_record(form.value, ChatSettings())
+    assert reset.text() == "Undo the reset", "nothing else is shown"
+    form.show_record(ChatSettings(system="A preset."), ChatSettings())
+    assert reset.text() == "Reset all"
+
+
+def test_a_reset_that_changes_no_option_of_the_form_offers_no_undo(qtbot: QtBot) -> None:
+    form = Form(loading_sections(), Preferences(zoom=150), Preferences())
+    reset = ResetButton(form, "Reset all")
+    for widget in (form, reset):
+        qtbot.addWidget(widget)
+    reset.click()
+    assert reset.text() == "Reset all"
