@@ -43,6 +43,10 @@ def why_unreadable(fault: Fault, name: str) -> str:
             "{} is a model. To load it, click the model's name at the top of the chat (Ctrl+M), then "
             "“Open file…”."
         ),
+        "weights": _tr(
+            "{} holds weights of a model. To load it, click the model's name at the top of the chat "
+            "(Ctrl+M), then “Open file…”, and choose config.json in the folder of this file."
+        ),
         "no_file": _tr("{} is not a file that can be read."),
         "denied": _tr("{} cannot be opened; check its permissions."),
         "too_large": _tr("{} is larger than {}; take a part of it."),

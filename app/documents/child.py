@@ -20,7 +20,8 @@ READER = "app.documents.reader_process"
 TIME_LIMIT_S = 120.0  # a PDF of 300 pages takes some 5 s
 MEMORY_LIMIT = 800 << 20  # bytes
 OUTPUT_LIMIT = 4 * MAX_CHARACTERS + (4 << 20)  # bytes; in UTF-8, with room for the pages
-MODELS = (".gguf", ".safetensors")  # endings of files with weights
+# Endings of files with weights. A safetensors file is a part of a model, which its folder holds.
+MODELS: dict[str, Fault] = {".gguf": "model", ".safetensors": "weights"}
 LOOK_S = 0.05  # seconds between two looks at the clock and at the stop
 # What an interpreter needs of the environment; keys and tokens stay outside.
 _VARIABLES = (
@@ -40,8 +41,8 @@ def read_file(path: Path, stop: Stop) -> Document:
     """Return the document in a file. Raises Unreadable, or Stopped after a request to stop."""
     if path.is_dir():
         raise Unreadable("folder")
-    if path.suffix.lower() in MODELS:
-        raise Unreadable("model")
+    if fault := MODELS.get(path.suffix.lower()):
+        raise Unreadable(fault)
     if not path.is_file():  # a device or pipe might never end
         raise Unreadable("no_file")
     try:

@@ -9,7 +9,8 @@ from engine.errors import SpecExecError
 Kind = Literal["text", "html", "pdf", "docx", "xlsx", "epub", "picture"]
 Fault = Literal[
     "folder",  # it is a folder
-    "model",  # it holds the weights of a model
+    "model",  # it is a model in one file
+    "weights",  # it holds weights of a model that is a folder
     "no_file",  # it is neither a file nor a folder, or it is gone
     "denied",  # the system does not let it be opened
     "too_large",  # more bytes than MAX_NBYTES, or more points than MAX_POINTS

@@ -1,6 +1,7 @@
 """The sidebar widget: a list of all chats, in groups (pinned, folders, dates)."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -57,6 +58,7 @@ class Sidebar(QFrame):
         self._store = store
         self._shown: int | None = None
         self._lost: int | None = None  # chat that was deleted while it was shown
+        self._imported: list[int] = []  # chats of the files before this one, which were brought with it
         self._chats = ChatList(store, self)
         self._changes = Changes(store, self)
         self._transfer = ChatTransfer(store, path, self)
@@ -237,13 +239,20 @@ class Sidebar(QFrame):
         self.importing.begin(importing.name)
         importing.progressed.connect(self.importing.advance)
 
+    def _take_back(self, chats: list[int]) -> None:
+        self._imported = []
+        self._changes.take_back(chats)
+
     def _end_import(self, outcome: Outcome) -> None:
         self.importing.hide()
         self.refresh()
         if outcome.error is not None:
             self.failed.emit(outcome.error)
-        if outcome.chats:
-            self.note.offer_undo(chat_import.summary(outcome), lambda: self._changes.take_back(outcome.chats))
+        chats = [*self._imported, *outcome.chats]
+        self._imported = chats if self._transfer.has_more else []
+        if chats:
+            whole = replace(outcome, chats=chats)
+            self.note.offer_undo(chat_import.summary(whole), lambda: self._take_back(chats))
         elif outcome.error is None:
             self.note.say(chat_import.summary(outcome))
         if outcome.skipped:

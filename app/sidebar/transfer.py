@@ -107,6 +107,11 @@ class ChatTransfer(QObject):
         else:
             self._import(lambda _: path)
 
+    @property
+    def has_more(self) -> bool:
+        """Whether other files are imported after this one."""
+        return bool(self._later)
+
     def import_backup(self) -> None:
         """Ask for one of the daily backups and import the chats in it that are missing here."""
         self._import(lambda parent: ask_for_a_backup(parent, backups.folder(self._path)))

@@ -67,6 +67,7 @@ class Attachments(QObject):
     def _bring_files(self, paths: list[Path]) -> None:
         for path in paths:
             if path.suffix.lower() == CHATS:
+                self._panes.header.sidebar_switch.setChecked(True)  # shows the import, and undoes it
                 self._panes.sidebar.import_file(path)
             else:
                 self._bring(path.name, partial(child.read_file, path))

@@ -33,7 +33,7 @@ def test_a_broken_pdf_is_damaged(tmp_path: Path) -> None:
     assert fault_of(path) == "damaged"
 
 
-@pytest.mark.parametrize("kind", ["folder", "gone", "device", "large", "model"])
+@pytest.mark.parametrize("kind", ["folder", "gone", "device", "large", "model", "weights"])
 def test_what_is_no_readable_file_starts_no_process(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,6 +49,9 @@ def test_what_is_no_readable_file_starts_no_process(
             os.truncate(path, child.MAX_NBYTES + 1)
         case "model":
             path = path.with_suffix(".GGUF")
+            path.touch()
+        case "weights":
+            path = path.with_suffix(".safetensors")
             path.touch()
     expected = {"gone": "no_file", "device": "no_file", "large": "too_large"}
     assert fault_of(path) == expected.get(kind, kind)

@@ -320,11 +320,16 @@ def test_exported_chats_are_imported(window: Window, store: Store, qtbot: QtBot,
         (made,) = store.chats.add([chat(path.stem, 0, "How?", "So.")])
         export_file(path, [store.chats.read(made)])
         store.chats.delete(made)
+    window.header.sidebar_switch.setChecked(False)
     window.composer.bring(files(*paths))
+    assert window.sidebar.importing.isVisible()
     qtbot.waitUntil(lambda: len(store.chats.recent(9)) == 2, timeout=30_000)
     qtbot.waitUntil(lambda: window.sidebar._transfer.importing is None, timeout=30_000)
     assert {line.title for line in store.chats.recent(9)} == {"bread", "soup"}
     assert not window.composer.attached
+    assert window.sidebar.note.text == "Imported 2 chats"
+    window.sidebar.note.undo()
+    assert not store.chats.recent(9)
 
 
 def test_a_model_is_not_read_as_a_document(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
@@ -332,3 +337,10 @@ def test_a_model_is_not_read_as_a_document(window: Window, qtbot: QtBot, tmp_pat
     model.touch()
     bring(window, qtbot, model)
     assert "large.gguf is a model." in window.composer.remark.text()
+
+
+def test_weights_lead_to_the_file_that_can_be_opened(window: Window, qtbot: QtBot, tmp_path: Path) -> None:
+    weights = tmp_path / "model.safetensors"
+    weights.touch()
+    bring(window, qtbot, weights)
+    assert "choose config.json" in window.composer.remark.text()
