@@ -60,10 +60,18 @@ class NoteBar(QFrame):
         self.say(text, self.tr("Undo"), undo)
         self._is_undo = True
 
+    def mention(self, text: str) -> None:
+        """Show a note that can be missed, unless the bar offers to undo an action."""
+        if not self._offers_undo():
+            self.say(text)
+
     def undo(self) -> None:
         """Press the button, if the bar is visible and offers to undo an action."""
-        if self.isVisible() and self._is_undo:
+        if self._offers_undo():
             self.press()
+
+    def _offers_undo(self) -> bool:
+        return self.isVisible() and self._is_undo
 
     def press(self) -> None:
         """Hide the bar and call the button's action, unless it has already been called."""

@@ -37,7 +37,7 @@ class Appearance(QObject):
         except PreferencesError as error:
             self._core.failed.emit(error)
         self._core.preferences_changed.emit(self._core.preferences.now)
-        self._panes.note.say(self.tr("Text size: {}%").format(formatting.number(percent)))
+        self._panes.note.mention(self.tr("Text size: {}%").format(formatting.number(percent)))
 
     def _follow(self, preferences: Preferences) -> None:
         self._panes.composer.send_with(preferences.send_key)

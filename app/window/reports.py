@@ -221,10 +221,14 @@ class Reports(QObject):
                     self._show_repetition()
 
     def _announce(self) -> None:
-        """Let a screen reader say the answer that is complete, or its beginning."""
-        if view := self._transcript.answer_of(self._chat.shown[-1].message.id):
+        """Let a screen reader say the answer that has ended, or its beginning, and why it is not whole."""
+        message = self._chat.shown[-1].message
+        if view := self._transcript.answer_of(message.id):
             said = formatting.excerpt(view.answer(), MOST_SAID)
-            announce(view, self.tr("Answer complete: {}").format(said))
+            if ending := formatting.message_ending(message):
+                announce(view, self.tr("Answer not complete. {}: {}").format(ending, said))
+            else:
+                announce(view, self.tr("Answer complete: {}").format(said))
 
     def show_speed(self) -> None:
         """Show below the answer how fast it came; a measurement of plain decoding adds the comparison."""

@@ -269,7 +269,7 @@ class Window(QMainWindow):
 
     def _copy_answer(self) -> None:
         if self.transcript.copy_last_answer():
-            self._panes.note.say(self.tr("Copied the last answer"))
+            self._panes.note.mention(self.tr("Copied the last answer"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Write what is typed into the composer, and page through the chat, wherever the focus is: the key

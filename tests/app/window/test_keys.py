@@ -42,6 +42,9 @@ def test_the_last_answer_is_copied_without_its_thought(
     qtbot.keyClick(window.composer.editor, Qt.Key.Key_C, CTRL | shift)
     assert QGuiApplication.clipboard().text().strip() == "An **answer**."
     assert window._panes.note.text == "Copied the last answer"
+    window._panes.note.offer_undo("Deleted 1 message", lambda: None)
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_C, CTRL | shift)
+    assert window._panes.note.text == "Deleted 1 message", "undo stays within reach"
 
 
 def test_the_chat_is_scrolled_by_pages_from_the_input_field(

@@ -62,6 +62,10 @@ def test_what_happens_without_the_focus_is_announced(
     engines.last.say(delta(request, text), answer(request, text))
     reach(window, qtbot, State.READY)
     assert said == ["Answer complete: It is so."]
+    request = ask(window, engines, qtbot)
+    engines.last.say(delta(request, "It"), answer(request, "It", stop_reason="cancelled"))
+    reach(window, qtbot, State.READY)
+    assert said[-1] == "Answer not complete. Stopped by you: It"
     window.chat.delete(window.chat.shown[-1].message.id)
     assert said[-1] == "Deleted 1 message Undo"
     window._reports.show_error(SpecExecError("It failed.", "Try again."))
