@@ -301,7 +301,7 @@
         <name>ChatInstructions</name>
         <message>
             <source>Removed the preset {}</source>
-            <translation>프리셋 제거됨: {}</translation>
+            <translation>프리셋 {}을(를) 제거했습니다</translation>
         </message>
         <message>
             <source>Removed the system prompt</source>
@@ -2613,6 +2613,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>답변 완료: {}</translation>
         </message>
         <message>
+            <source>Answer not complete. {}: {}</source>
+            <translation>답변이 완료되지 않았습니다. {}: {}</translation>
+        </message>
+        <message>
             <source>Back to {}</source>
             <translation>{}(으)로 돌아가기</translation>
         </message>
@@ -2732,7 +2736,7 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <name>ResetButton</name>
         <message>
             <source>Undo the reset</source>
-            <translation>되돌리기 취소</translation>
+            <translation>되돌린 설정 복원</translation>
         </message>
     </context>
     <context>
@@ -4058,7 +4062,7 @@ other: everything else</source>
         </message>
         <message>
             <source>Take back into the input field</source>
-            <translation>입력란으로 되돌리기</translation>
+            <translation>입력란으로 다시 가져오기</translation>
         </message>
     </context>
     <context>
@@ -4244,7 +4248,7 @@ other: everything else</source>
         </message>
         <message>
             <source>Alibaba's sparse mixture of experts of 2025: 3 of 80 billion parameters per token.</source>
-            <translation>2025년의 희소한 Alibaba 전문가 혼합 모델: 토큰마다 800억 개의 매개변수 중 30억 개가 작동합니다.</translation>
+            <translation>Alibaba의 2025년 희소 전문가 혼합 모델: 토큰마다 매개변수 800억 개 중 30억 개가 작동합니다.</translation>
         </message>
         <message>
             <source>Alibaba's very small model for programming; mainly useful as a draft.</source>
@@ -5100,6 +5104,10 @@ other: everything else</source>
         <message>
             <source>{} has no text; it may hold pictures of pages.</source>
             <translation>{}에 텍스트가 없습니다. 쪽을 찍은 그림일 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>{} holds weights of a model. To load it, click the model's name at the top of the chat (Ctrl+M), then “Open file…”, and choose config.json in the folder of this file.</source>
+            <translation>{}에는 모델의 가중치가 들어 있습니다. 불러오려면 대화 위쪽의 모델 이름(Ctrl+M)을 클릭한 다음 “파일 열기…”를 선택하고 이 파일이 있는 폴더의 config.json을 고르세요.</translation>
         </message>
         <message>
             <source>{} is a folder; drop the files in it.</source>

@@ -2613,6 +2613,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>回答已完成：{}</translation>
         </message>
         <message>
+            <source>Answer not complete. {}: {}</source>
+            <translation>回答未完成。{}：{}</translation>
+        </message>
+        <message>
             <source>Back to {}</source>
             <translation>返回 {}</translation>
         </message>
@@ -5100,6 +5104,10 @@ other: everything else</source>
         <message>
             <source>{} has no text; it may hold pictures of pages.</source>
             <translation>{} 没有文本；其中可能是页面的图片。</translation>
+        </message>
+        <message>
+            <source>{} holds weights of a model. To load it, click the model's name at the top of the chat (Ctrl+M), then “Open file…”, and choose config.json in the folder of this file.</source>
+            <translation>{} 包含模型的权重。要加载该模型，请点击对话上方的模型名称（Ctrl+M），选择“打开文件…”，然后选择此文件所在文件夹中的 config.json。</translation>
         </message>
         <message>
             <source>{} is a folder; drop the files in it.</source>
