@@ -73,7 +73,7 @@ def test_footnotes_are_shown() -> None:
 
 
 def test_an_image_is_named_by_its_address() -> None:
-    assert said(only("a ![b](https://c.example/d.png) e")) == "a [no image: https://c.example/d.png] e"
+    assert said(only("a ![b](https://c.example/d.png) e")) == "a [no image: b, https://c.example/d.png] e"
     assert said(only("![b](file:///c.png)")) == "![b](file:///c.png)"
 
 

@@ -89,6 +89,8 @@ def test_a_draft_equal_to_its_target_is_never_rejected():
 class TableSequence:
     """A random model with the interface of engine.model.sequence: logits of the next token by the last."""
 
+    follows = False
+
     def __init__(self, table: torch.Tensor, capacity: int) -> None:
         self.table = table  # [vocabulary, vocabulary]
         self.cache = SimpleNamespace(capacity=capacity, length=0, tail=0)

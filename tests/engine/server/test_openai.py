@@ -187,7 +187,7 @@ def test_the_other_interfaces_take_a_schema_too(server, client):
     form = {"type": "json_schema", "name": "city", "schema": SCHEMA, "strict": True}
     done = client.responses.create(model=server.model, input="Japan?", text={"format": form}, temperature=0)
     assert set(json.loads(done.output_text)) == {"city", "people"}
-    body = {"model": server.model, "messages": CAPITAL, "max_tokens": 200}
+    body = {"model": server.model, "messages": CAPITAL, "max_tokens": 200, "temperature": 0}
     with server.client() as http:
         answered = http.post("/v1/messages", json={**body, "output_config": {"format": form}}).json()
     assert set(json.loads(answered["content"][0]["text"])) == {"city", "people"}

@@ -12,7 +12,7 @@ from engine.errors import BadOption
 from engine.planner import described_machine
 from engine.planner.machines import compiled_processor, processor, usual_card
 from engine.planner.outline import catalogued, pair_of
-from engine.streaming import streamer
+from engine.streaming import ram_tier
 
 TARGET, DRAFT = "qwen2.5-14b-awq", "qwen2.5-1.5b-q4_k_m"
 PAIR = pair_of(catalogued(TARGET), catalogued(DRAFT))
@@ -73,7 +73,7 @@ def test_a_processor_does_not_help_with_many_rows():
 
 @pytest.mark.parametrize("vram", [8, 12, 16, 24])
 def test_a_plan_predicts_the_passes_of_a_72b_that_card_and_processor_share(vram, monkeypatch):
-    monkeypatch.setattr(streamer, "check_valid", lambda *weight: None)  # there are no numbers to check
+    monkeypatch.setattr(ram_tier, "check_valid", lambda *weight: None)  # there are no numbers to check
     one = helped("qwen2.5-72b-q4_k_m", 32, link=12.4e9, vram=vram)
     assert one.shared_s < 0.7 * one.alone_s
     assert one.planned_share == pytest.approx(one.share, rel=BOUND)
