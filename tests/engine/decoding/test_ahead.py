@@ -206,7 +206,8 @@ def test_a_draft_beside_its_target_grows_no_further_than_there_is_room(monkeypat
     monkeypatch.setattr(shared_rows, "OWN_ROWS", 9)
     target, drafter = pair("self", 1.0)
     verifier = ScriptedVerifier(target, Sampler(), [MANY] * 100)
-    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(2, 1, 1))  # in turn, it takes one row
+    in_turn = TreeLimits(2, 1, 1)  # takes one row
+    tokens, iterations = answer(verifier, drafter, Sampler(), in_turn)
     assert tokens == plain(Sampler())
     assert any(each.survivors for each in iterations)
 
