@@ -96,10 +96,7 @@ def part_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """
     a = ints_at(arguments)
     rows, key_heads, width, values = ints_at(a[0])[ROWS], a[4], a[6], a[5] * a[7]
-    share, rest = (
-        values // key_heads,
-        2 * a[5] // key_heads,
-    )  # of a key head: values, numbers behind the gates
+    share, rest = values // key_heads, 2 * a[5] // key_heads  # of a key head: values, numbers behind gates
     keys = key_heads * width
     for item in range(rows * key_heads * me // threads, rows * key_heads * (me + 1) // threads):
         row, head = item // key_heads, item % key_heads

@@ -194,9 +194,8 @@ class CompiledPass:
         self.inputs: Floats | None = None
         self._shared: dict[str, Floats] = {}
         self._records: dict[tuple[int, frozenset[bool]], Records] = {}
-        self._tile_nbytes = max(
-            streamed, default=0
-        )  # a tile of each thread is packed before it is multiplied
+        # A tile of each thread is packed before it is multiplied.
+        self._tile_nbytes = max(streamed, default=0)
         self._tiles = aligned(pool.threads * self._tile_nbytes)
         self._rotary: list[Ints] = []
         self._attention: list[tuple[Ints, int]] = []  # with the number of the cached layer that it reads

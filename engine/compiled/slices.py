@@ -68,6 +68,7 @@ def sums(b: Value, parts: int) -> list[list[Value]]:
 
 
 def total(b: Value, places: list[list[Value]]) -> list[Value]:
+    """Return the sums of what lies at the first and at the second places, one by one."""
     return [b.fadd(b.load(first), b.load(second)) for first, second in zip(*places, strict=True)]
 
 

@@ -97,6 +97,7 @@ class DeviceExperts:
 
     @property
     def counts(self) -> ExpertCounts:
+        """What was done since the start; bytes read are those copied to the device."""
         from_disk = self._ram.counts.read if self._ram else 0
         return ExpertCounts(self._hits, self._misses, self._moved, self._predicted, self._right, from_disk)
 
@@ -170,16 +171,19 @@ class DeviceExperts:
             self._ram.clear()
         self._release()
         self._policy.wanted = []
+        self._most = False  # nothing more is brought along
+        self._missed.clear()
+        self._guessed.clear()
         for expert in list(self._slots):
             self._free.append(self._drop(expert))
         for expert in range(len(self._experts)):
             self.fetch(expert)
 
     def shrink(self) -> bool:
-        """Give half of the slots back, after a pass for which the device's memory did not suffice; return
-        whether there were any to give. No expert may be in use."""
+        """Give an eighth of the slots back, after a pass for which the device's memory did not suffice;
+        return whether there were any to give. No expert may be in use."""
         have = len(self._slots) + len(self._free)
-        left = max(LEAST_SLOTS, have // 2)
+        left = max(LEAST_SLOTS, have - max(1, have // 8))
         if left >= have:
             return False
         self._release()

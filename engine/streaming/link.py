@@ -29,6 +29,7 @@ class CudaLink:
         self._card = card = torch.get_device_module(device)  # torch.cuda
         self._pins = ways.taken("copies") == "pinned"
         self._stream = card.Stream(device) if ways.taken("streams") == "two" else card.default_stream(device)
+        card.synchronize(device)  # so that this thread has a context, whichever stream it is
         # ROCm's torch calls its devices CUDA devices, too, but there is no such driver.
         self._locks: PageLocks | None = None if torch.version.hip else driver_locks()
 

@@ -28,13 +28,17 @@ class PageLocks(Protocol):
 
 
 class DriverLocks:
-    """The locks of NVIDIA's driver. The runtime, by contrast, would remember a failure and report it at the
-    next kernel. Calls release the interpreter's lock."""
+    """The locks of NVIDIA's driver, in the context of the thread that makes them. The runtime, by contrast,
+    would remember a failure and report it at the next kernel. Calls release the interpreter's lock, and may
+    come from any thread."""
 
     def __init__(self, driver: ctypes.CDLL) -> None:
         self._driver = driver
+        self._context = ctypes.c_void_p()
+        driver.cuCtxGetCurrent(ctypes.byref(self._context))
 
     def lock(self, address: int, nbytes: int) -> None:
+        self._driver.cuCtxSetCurrent(self._context)  # threads that only read files have none
         code = self._driver.cuMemHostRegister_v2(
             ctypes.c_void_p(address), ctypes.c_size_t(nbytes), _FOR_ALL_CONTEXTS
         )
@@ -42,6 +46,7 @@ class DriverLocks:
             raise RuntimeError(f"the driver locks no {nbytes:,} bytes (CUDA driver error {code})")
 
     def unlock(self, address: int) -> None:
+        self._driver.cuCtxSetCurrent(self._context)
         self._driver.cuMemHostUnregister(ctypes.c_void_p(address))
 
 

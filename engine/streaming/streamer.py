@@ -296,8 +296,8 @@ class Streamer:
             self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)), of_rows)
 
     def shrink(self) -> bool:
-        """Give back half of the device memory that a cache of experts has, after a pass that ended because
-        there was too little; return whether there was any to give."""
+        """Give back an eighth of the device memory that a cache of experts has, after a pass that ended
+        because there was too little; return whether there was any to give."""
         if not isinstance(self._cache, DeviceExperts):
             return False
         self._release(cached=True)

@@ -86,7 +86,7 @@ def test_a_card_that_runs_out_of_memory_keeps_fewer_experts(path, small_card):
     for text in (TEXT, TEXT[:7]):
         sequence.rewind(0)
         torch.testing.assert_close(sequence.extend(text).cpu(), expected(module, text), rtol=1e-4, atol=1e-4)
-    assert 0 < model.streamer.cache_nbytes <= before // 2
+    assert 0 < model.streamer.cache_nbytes < before
     model.close()
 
 

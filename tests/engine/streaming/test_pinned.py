@@ -3,13 +3,14 @@
 import mmap
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import torch
 
 from engine.streaming.disk import MemoryFile
-from engine.streaming.pinned import pinned
+from engine.streaming.pinned import DriverLocks, pinned
 from engine.streaming.ram_tier import pinning
 from tests.engine.streaming.fake_link import FakeLink
 
@@ -50,6 +51,42 @@ def test_memory_that_cannot_be_locked_is_refused_and_freed():
     with pytest.raises(RuntimeError, match="locks no more"):
         pinned(1 << 20, locks)
     assert locks.locked == {first.ctypes.data: 1 << 19}
+
+
+def test_threads_that_have_no_context_lock_in_that_of_the_thread_that_made_the_locks():
+    class Driver:
+        """Knows contexts by thread, as NVIDIA's driver does."""
+
+        def __init__(self):
+            self.here = threading.local()
+            self.locked = set()
+
+        def cuCtxGetCurrent(self, into):
+            into._obj.value = getattr(self.here, "context", None)
+
+        def cuCtxSetCurrent(self, context):
+            self.here.context = context.value
+
+        def cuMemHostRegister_v2(self, address, nbytes, flags):
+            if getattr(self.here, "context", None) != 7:
+                return 201  # no context
+            self.locked.add(address.value)
+            return 0
+
+        def cuMemHostUnregister(self, address):
+            assert self.here.context == 7
+            self.locked.remove(address.value)
+
+    driver = Driver()
+    driver.here.context = 7
+    locks = DriverLocks(driver)
+    with ThreadPoolExecutor(1) as pool:
+        slab = pool.submit(pinned, 100, locks).result()
+        assert driver.locked == {slab.ctypes.data}
+        kept = [slab]
+        del slab
+        pool.submit(kept.clear).result()
+    assert not driver.locked
 
 
 def test_without_pinned_memory_staging_slots_are_plain_memory(caplog):
