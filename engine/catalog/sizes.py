@@ -158,9 +158,11 @@ def _expert_vectors(model: CatalogModel) -> int:
 
 
 # Architectures that normalize queries and keys, each head by itself.
+# fmt: off
 _NORMALIZED = (
-    *("qwen3", "qwen3_moe", "gemma3_text", "gemma4_text", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"),
+    "qwen3", "qwen3_moe", "gemma3_text", "gemma4_text", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next",
 )
+# fmt: on
 
 
 # -- bytes ---------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ class DeviceExperts:
         self._held: int | None = None  # the expert in use
         self._last: Event | None = None  # the copy launched last; copies run in order
         self._from_ram: Event | None = None  # the copy from the slot that the cache in RAM gave last
-        self._most = False  # whether the mixture in turn has chosen nearly all of its experts
+        self._most = False  # whether the next mixture's experts are still to be copied before it has chosen
         self._missed: set[int] = set()  # of the experts that are wanted
         self._guessed: set[int] = set()
         self._hits = self._misses = self._moved = self._predicted = self._right = 0
@@ -229,6 +229,7 @@ class DeviceExperts:
                         return
                     self._guessed.add(expert)
                     self._predicted += 1
+            self._most = False  # all are there, or on their way
 
     def _begin(self, expert: int, of_wanted: bool) -> bool:
         """Launch the copy of `expert` to a free slot, or to that of the expert whose next use is expected

@@ -22,8 +22,8 @@ Event = Any
 
 
 class DeviceLink(Protocol):
-    """The interface to a device with memory of its own. Two threads use it: one computes, one copies. Tests
-    substitute a fake."""
+    """The interface to a device with memory of its own. One thread computes; it, and one that only copies,
+    launch copies; any thread may ask for a slab. Tests substitute a fake."""
 
     def slots(self, count: int, nbytes: int) -> list[Bytes]:
         """Allocate `count` slots in device memory, uint8 [nbytes] each."""

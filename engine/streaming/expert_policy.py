@@ -105,7 +105,8 @@ class ExpertPolicy:
 
     def use(self, expert: int) -> None:
         """Note that `expert` is used now; its next use is in another pass."""
-        self.wanted = [other for other in self.wanted if other != expert]
+        if expert in self.wanted:  # mostly the first one
+            self.wanted.remove(expert)
 
     def worth(self) -> NDArray[np.float64]:
         """Return what each expert is worth in memory: more than 1 if it is wanted, the more the sooner."""

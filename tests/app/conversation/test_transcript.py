@@ -283,10 +283,10 @@ def test_a_long_question_is_shown_piece_by_piece(qtbot: QtBot) -> None:
     assert view.rest is not None
     while view.rest.more.isVisible():
         shown.append(len(view.body.toPlainText()))
-        clock = time.perf_counter()
+        clock = time.thread_time()  # not what other programs take
         view.rest.more.click()
         view.grab()
-        assert time.perf_counter() - clock < 1
+        assert time.thread_time() - clock < 1
     assert shown == [MAX_SHOWN, 4 * MAX_SHOWN]
     assert len(view.body.toPlainText()) == MAX_ALL
     assert view.text == "x" * (MAX_ALL + 1)
