@@ -69,7 +69,7 @@ def table(
     read = sum(each.bytes_read for each in figures)
     turns = list(routed(routing))[: len(passes) * routing.layers]
     experts = routing.layers * routing.experts
-    slots = streamer.cache_nbytes * experts // streamer.experts_nbytes
+    slots = streamer.cache_nbytes * experts // sum(streamer.expert_homes.values())
     best = hits_of_best(turns, experts, slots)[before * routing.layers * routing.chosen :]
     seconds = [
         sum(getattr(each.seconds, name) for name in each.seconds.__struct_fields__) for each in counted
