@@ -27,9 +27,9 @@ from engine.compiled.matrix import Matrix
 from engine.compiled.paths import MOST_BUFFERS, RECORDS, TAIL, VISITED, VISITS
 from engine.compiled.slices import (
     UNROLLED,
+    advance_and_read,
     advance_slice,
     key_head,
-    next_row,
     scalar,
     slice_row,
     sums,
@@ -71,16 +71,7 @@ def _apply(_, source, target, width, keys, queries, values, strength, decay, upd
             value = load(b, values, 4 * LANES * part, FLOATS, 4)
             updates.append(b.fmul(strength, b.fsub(value, b.fmul(decay, one))))
             store(b, updates[-1], update, 4 * LANES * part, 4)
-        read = sums(b, _PARTS)
-        with cgutils.for_range_slice(b, zero, width, I64(UNROLLED)) as (first, _):
-            for place, totals in enumerate(read):
-                row = b.add(first, I64(place))
-                key, query = scalar(b, keys, row), scalar(b, queries, row)
-                behind = next_row(b, source, target, row, key, updates, decay)
-                for one, new in zip(totals, behind, strict=True):
-                    b.store(fma(b, query, new, b.load(one)), one)
-        for part, value in enumerate(total(b, read)):
-            store(b, value, out, 4 * LANES * part, 4)
+        advance_and_read(b, source, target, width, keys, queries, updates, decay, out)
         return context.get_dummy_value()
 
     floats = types.float32

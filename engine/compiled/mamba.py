@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from engine.compiled.convolution import HEAD, convolve, head_arguments, remember_step
-from engine.compiled.instructions import FLOATS, I64, LANES, floats_at, fma, ints_at, load, splat, store
+from engine.compiled.instructions import FLOATS, LANES, floats_at, ints_at, load, splat
 from engine.compiled.matrix import Matrix
 from engine.compiled.paths import MOST_BUFFERS, RECORDS, TAIL, VISITED, VISITS
-from engine.compiled.slices import UNROLLED, advance_slice, key_head, next_row, scalar, sums, total
+from engine.compiled.slices import advance_and_read, advance_slice, key_head
 from engine.compiled.states import COLUMNS, FEW_COLUMNS
 from engine.compiled.steps import ROWS, STOP, F, as_float, exp, norm, softplus, write_block
 from engine.formats.jit import helper
@@ -50,16 +49,7 @@ def _pass_of(columns: int) -> Any:
             source, target, width, keys, queries, update, decay, out = arguments
             decay = splat(b, decay, FLOATS)
             updates = [load(b, update, 4 * LANES * part, FLOATS, 4) for part in range(parts)]
-            read = sums(b, parts)
-            with cgutils.for_range_slice(b, I64(0), width, I64(UNROLLED)) as (first, _):
-                for place, totals in enumerate(read):
-                    row = b.add(first, I64(place))
-                    key, query = scalar(b, keys, row), scalar(b, queries, row)
-                    behind = next_row(b, source, target, row, key, updates, decay)
-                    for one, new in zip(totals, behind, strict=True):
-                        b.store(fma(b, query, new, b.load(one)), one)
-            for part, value in enumerate(total(b, read)):
-                store(b, value, out, 4 * LANES * part, 4)
+            advance_and_read(b, source, target, width, keys, queries, updates, decay, out)
             return context.get_dummy_value()
 
         return types.void(*[types.int64] * 6, types.float32, types.int64), code

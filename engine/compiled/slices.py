@@ -72,6 +72,34 @@ def total(b: Value, places: list[list[Value]]) -> list[Value]:
     return [b.fadd(b.load(first), b.load(second)) for first, second in zip(*places, strict=True)]
 
 
+def advance_and_read(
+    b: Value,
+    source: Value,
+    target: Value,
+    width: Value,
+    keys: Value,
+    queries: Value,
+    updates: list[Value],
+    decay: Value,
+    out: Value,
+) -> None:
+    """Write S' = a S + k u^T of a slice to `target`, and S'^T q to `out`.
+
+    source, target: addresses of a slice; keys, queries: of float32 [width]; updates, decay: vectors; out: of
+    as many numbers as a row of a slice has.
+    """
+    read = sums(b, len(updates))
+    with cgutils.for_range_slice(b, I64(0), width, I64(UNROLLED)) as (first, _):
+        for place, totals in enumerate(read):
+            row = b.add(first, I64(place))
+            key, query = scalar(b, keys, row), scalar(b, queries, row)
+            behind = next_row(b, source, target, row, key, updates, decay)
+            for one, new in zip(totals, behind, strict=True):
+                b.store(fma(b, query, new, b.load(one)), one)
+    for part, value in enumerate(total(b, read)):
+        store(b, value, out, 4 * LANES * part, 4)
+
+
 def _advance_of(columns: int) -> Any:
     """Return the intrinsic that writes S' of a slice of so many columns to `target`, from a row's record."""
     parts = columns // LANES
