@@ -31,31 +31,26 @@ class InRam:
 def fill(
     chunks: Sequence[Chunk],
     files: Mapping[Path, Readable],
-    link: DeviceLink,
+    allocate: Callable[[int], InRam],
     progress: Callable[[int, int], None],
 ) -> list[InRam]:
-    """Read chunks into RAM, into pinned memory until no more can be pinned. progress: called with (bytes
-    read, bytes in all); it may raise to abort.
+    """Read chunks into RAM. allocate: as `pinning` returns it. progress: called with (bytes read, bytes in
+    all); it may raise to abort.
 
     Raises BadCheckpoint if weights are invalid; StreamBroken if they cannot be read.
     """
     filled: list[InRam] = []
     total = sum(chunk.nbytes for chunk in chunks)
     done = 0
-    pinned = True
     with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
         for chunk in chunks:
             progress(done, total)
-            try:
-                slab = link.slab(chunk.nbytes) if pinned else memory(chunk.nbytes)
-            except RuntimeError as error:
-                _log.warning("No more memory can be pinned after %.1f GiB: %s", done / 2**30, error)
-                pinned, slab = False, memory(chunk.nbytes)
-            read(chunk, files, slab, pool)
-            for stored, parts in zip(chunk.stored, chunk.parts(slab), strict=True):
+            room = allocate(chunk.nbytes)
+            read(chunk, files, room.slab, pool)
+            for stored, parts in zip(chunk.stored, chunk.parts(room.slab), strict=True):
                 where = f"{stored.spans[0].file.name}, from byte {stored.spans[0].offset:,} on,"
                 check_valid(stored.matrix.format.name, parts, where)
-            filled.append(InRam(slab, pinned))
+            filled.append(room)
             done += chunk.nbytes
     return filled
 
@@ -74,21 +69,21 @@ def read(
     return into[: chunk.nbytes]
 
 
-def pinning(link: DeviceLink) -> Callable[[int], NDArray[np.uint8]]:
-    """Return a function that returns memory of a given number of bytes, uint8 [nbytes], pinned until the
-    system refuses to pin more."""
+def pinning(link: DeviceLink) -> Callable[[int], InRam]:
+    """Return a function that returns memory of a given number of bytes, pinned until the system refuses to
+    pin more."""
     pins = True
 
-    def allocate(nbytes: int) -> NDArray[np.uint8]:
+    def allocate(nbytes: int) -> InRam:
         nonlocal pins
         if pins:
             try:
-                return link.slab(nbytes)
+                return InRam(link.slab(nbytes), True)
             except RuntimeError as error:
                 _log.warning(
                     "%.2f GiB cannot be pinned, so copies to the card are slower: %s", nbytes / 2**30, error
                 )
                 pins = False
-        return memory(nbytes)
+        return InRam(memory(nbytes), False)
 
     return allocate

@@ -134,10 +134,11 @@ class Streamer:
     def _start_on_device(self, link: DeviceLink, progress: Callable[[int, int], None]) -> None:
         slots = max(self._placement.staging, 2)
         # Allocated before the slabs, which may use up all the memory that the system can pin.
-        into = pinning(link)(slots * max((chunk.nbytes for chunk in self._chunks), default=0))
+        allocate = pinning(link)
+        into = allocate(slots * max((chunk.nbytes for chunk in self._chunks), default=0)).slab
         here = [number for number, is_here in enumerate(self._in_ram) if is_here]
         experts = [] if self._ram_slots else self._experts
-        filled = fill([*(self._chunks[number] for number in here), *experts], self._files, link, progress)
+        filled = fill([*(self._chunks[number] for number in here), *experts], self._files, allocate, progress)
         for number, each in zip(here, filled, strict=False):
             if each.pinned:
                 self._slabs[number] = each.slab
@@ -152,17 +153,23 @@ class Streamer:
                 self._chunks, self._placement.slots, link, self._slabs, staging, self._crew
             )
         if self._experts:
-            self._start_experts(link, [each.slab for each in filled[len(here) :]], progress)
+            slabs = [each.slab for each in filled[len(here) :]]
+            self._start_experts(link, lambda nbytes: allocate(nbytes).slab, slabs, progress)
 
     def _start_experts(
-        self, link: DeviceLink, slabs: list[NDArray[np.uint8]], progress: Callable[[int, int], None]
+        self,
+        link: DeviceLink,
+        allocate: Callable[[int], NDArray[np.uint8]],
+        slabs: list[NDArray[np.uint8]],
+        progress: Callable[[int, int], None],
     ) -> None:
-        """Start the cache of experts in a device's memory. slabs: those of all experts if they are in RAM."""
+        """Start the cache of experts in a device's memory. allocate: returns memory that is pinned as far as
+        possible. slabs: those of all experts if they are in RAM."""
         experts, files = self._experts, self._files
         counts = kept_counts(self._model)
         policy = ExpertPolicy([expert.mixture or 0 for expert in experts], counts)
         first = policy.common()[: self._cached]
-        ram, allocate = None, pinning(link)
+        ram = None
         if not slabs:
             others = counts and counts.without(frozenset(first))
             ram = ExpertCache(experts, self._ram_slots, files, others, self._crew, allocate)

@@ -17,7 +17,14 @@ class Stream:
 def streams(monkeypatch):
     monkeypatch.setattr(torch.cuda, "Stream", lambda device: Stream("own"))
     monkeypatch.setattr(torch.cuda, "default_stream", lambda device: Stream("computing"))
-    monkeypatch.setattr(link, "driver_locks", lambda: "locks")
+    used = []  # devices that this thread has a context of
+    monkeypatch.setattr(torch.cuda, "synchronize", used.append)
+
+    def locks():
+        assert used, "locks are made in the context of the card"
+        return "locks"
+
+    monkeypatch.setattr(link, "driver_locks", locks)
     monkeypatch.setattr(link, "pinned", lambda nbytes, locks: np.full(nbytes, 7, np.uint8))
 
 

@@ -95,7 +95,7 @@ def test_without_pinned_memory_staging_slots_are_plain_memory(caplog):
             raise RuntimeError("the driver locks no more")
 
     room = pinning(Refusing(0))(100_000)
-    assert len(room) == 100_000
+    assert (len(room.slab), room.pinned) == (100_000, False)
     assert "cannot be pinned" in caplog.text
 
 
