@@ -5,10 +5,13 @@ A safetensors file consists of a uint64 length (little-endian), a header of that
 are refused, because unpickling runs code.
 """
 
+import gc
 import json
 import math
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -139,18 +142,32 @@ def _parse(name: str, text: bytes, most: int = VALUES_LIMIT) -> tuple[dict[str, 
     if values > most:
         raise BadCheckpoint(f"{name} contains {values:,} values, more than any model needs.", DAMAGED)
     try:
-        entries = json.loads(
-            text.decode("utf-8-sig"),
-            object_pairs_hook=_without_duplicates,
-            parse_float=_finite,
-            parse_constant=_constant,
-        )
+        with _uncollected():
+            entries = json.loads(
+                text.decode("utf-8-sig"),
+                object_pairs_hook=_without_duplicates,
+                parse_float=_finite,
+                parse_constant=_constant,
+            )
     # RecursionError is raised for about a thousand nested brackets.
     except (ValueError, RecursionError) as error:
         raise BadCheckpoint(f"{name} is not valid JSON: {str(error)[:120]}.", DAMAGED) from error
     if not isinstance(entries, dict):
         raise BadCheckpoint(f"{name} does not contain a JSON object.", DAMAGED)
     return entries, values
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Pause the garbage collector, which would search all values for cycles again and again: JSON has none,
+    and half the time of a large header went there."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _finite(number: str) -> float:
@@ -349,6 +366,10 @@ def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
         raise truncated(file, 8 + len(text), 8 + nbytes)
     entries, values = _parse(file.name, text, most)
     entries.pop("__metadata__", None)
+    if len(entries) > TENSORS_LIMIT:
+        raise BadCheckpoint(
+            f"{file.name} declares {len(entries):,} tensors, more than any model has.", DAMAGED
+        )
     spans = {name: _span(file, name, entry, 8 + nbytes, state.st_mtime_ns) for name, entry in entries.items()}
     _check_places(file, spans, 8 + nbytes, file_nbytes)
     return spans, values

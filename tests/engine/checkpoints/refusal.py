@@ -55,11 +55,13 @@ def _within(seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def refused(kind: type[SpecExecError] = SpecExecError, seconds: float = 1.0) -> Iterator[None]:
+def refused(
+    kind: type[SpecExecError] = SpecExecError, seconds: float = 1.0
+) -> Iterator[pytest.ExceptionInfo[SpecExecError]]:
     """Expect the block to raise this kind of error, with a hint and a message of bounded length, within
     `seconds` and MEMORY_LIMIT."""
     with _within(seconds), pytest.raises(kind) as caught:
-        yield
+        yield caught
     assert caught.value.hint
     assert len(caught.value.message) < 2000
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.checkpoints import open_checkpoint
+from engine.checkpoints.limits import TENSORS_LIMIT
 from engine.checkpoints.safetensors import read_header
 from engine.errors import BadCheckpoint
 from engine.tokenizer import load_tokenizer
@@ -51,11 +52,13 @@ def test_hostile_json_is_refused(tmp_path: Path, name: str, text: bytes) -> None
     "entry", [b'"a":[],', b'"a":{},', b'"a":{"dtype":"F32","shape":[],"data_offsets":[0,0]},']
 )
 def test_the_number_of_header_entries_is_bounded(tmp_path: Path, entry: bytes) -> None:
-    text = b"{" + b"".join(entry.replace(b"a", b"%x" % number, 1) for number in range(500_000)) + b'"z":{}}'
+    entries = (entry.replace(b"a", b"%x" % number, 1) for number in range(TENSORS_LIMIT))
+    text = b"{" + b"".join(entries) + b'"z":{}}'
     file = tmp_path / "model.safetensors"
     file.write_bytes(struct.pack("<Q", len(text)) + text)
-    with refused(BadCheckpoint):
+    with refused(BadCheckpoint) as caught:
         read_header(file)
+    assert "more than any model" in caught.value.message
 
 
 def test_the_headers_of_all_shards_share_one_bound(tmp_path: Path) -> None:
