@@ -106,6 +106,7 @@ def by_llama_server(order: dict[str, Any]) -> tuple[list[int], list[float]]:
     settings.n_ctx = len(order["prompt"]) + order["tokens"]
     settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = order["threads"]
     settings.fit_params = False
+    settings.no_extra_bufts = True  # weights stay mapped: repacked ones would not fit into the limit
     server = bindings.Server(settings)
     asked = {"prompt": order["prompt"], "max_tokens": order["tokens"], "temperature": 0.0, "logprobs": 1}
     answer = server.handle_completions(asked)

@@ -79,12 +79,6 @@ def add(kinds: Commands) -> None:
         "--draft", metavar="ID|PATH", help="draft model for SpecExec (default: SpecExec is not measured)"
     )
     parser.add_argument(
-        "--weights",
-        choices=["packed", "unpacked"],
-        default="unpacked",
-        help="how the draft's weights are kept in memory (default: unpacked)",
-    )
-    parser.add_argument(
         "--overhead",
         type=float,
         default=0.7,
@@ -133,7 +127,6 @@ def run(parsed: argparse.Namespace) -> int:
     terms = PeerTerms(
         int(parsed.memory * 2**30),
         int(parsed.overhead * 2**30),
-        parsed.weights,
         parsed.budget,
         parsed.prompt,
         parsed.tokens,
@@ -197,14 +190,13 @@ class PeerTerms:
     """The conditions that are equal for all contenders.
 
     `memory`: the memory limit in bytes. `overhead`: the part of it, in bytes, that the interpreter, libraries
-    and workspaces take when torch runs; the rest is available for weights. `weights`: how the draft is kept
-    in memory, "packed" or "unpacked". `budget`: maximum number of nodes of a tree. `tokens`: maximum number
-    of tokens of an answer. `llama_python`: a Python interpreter that may have llama-cpp-python.
+    and workspaces take when torch runs; the rest is available for weights. `budget`: maximum number of nodes
+    of a tree. `tokens`: maximum number of tokens of an answer. `llama_python`: a Python interpreter that may
+    have llama-cpp-python.
     """
 
     memory: int
     overhead: int
-    weights: str
     budget: int
     prompt: str
     tokens: int
@@ -344,15 +336,15 @@ def _contenders(target: Path, draft: Path | None, terms: PeerTerms) -> Iterator[
             command = [terms.llama_python, str(PEER_PROGRAM), name]
             yield Contender(name, target.name, None, command, stdin, files, needs)
     command = [sys.executable, "-m", "engine.cli", "chat", "--json", "--target", str(target)]
-    command += ["--device", "cpu", "--dtype", "bfloat16", "--weights", terms.weights]
-    command += ["--context", str(len(prompt) + terms.tokens + terms.budget)]
+    command += ["--device", "cpu", "--context", str(len(prompt) + terms.tokens + terms.budget)]
     command += ["--max-new-tokens", str(terms.tokens)]
     question = ["--", terms.prompt]
     plain = ["--drafter", "none", "--draft", "none", "--ram-limit", str(limit_nbytes / 2**30)]
     yield Contender("plain", target.name, limit_nbytes, command + plain + question, "", files)
     if draft:
         small = open_checkpoint(draft)
-        limit_nbytes = _ram_limit_nbytes(terms, _in_memory(small, terms.weights))
+        draft_nbytes = sum(weight.nbytes for weight in small.weights.values())
+        limit_nbytes = _ram_limit_nbytes(terms, draft_nbytes)
         tree = ["--drafter", "specexec", "--budget", str(terms.budget), "--draft", str(draft)]
         tree += ["--ram-limit", str(limit_nbytes / 2**30)]
         yield Contender(
@@ -364,16 +356,6 @@ def _files(checkpoint: Checkpoint) -> set[Path]:
     return {span.file for weight in checkpoint.weights.values() for span in weight.spans}
 
 
-def _in_memory(checkpoint: Checkpoint, weights: str) -> int:
-    """Return how many bytes the checkpoint's weights take in memory, packed as stored or unpacked to
-    bfloat16."""
-    import torch
-
-    if weights == "packed":
-        return sum(weight.nbytes for weight in checkpoint.weights.values())
-    return sum(weight.numel for weight in checkpoint.weights.values()) * torch.bfloat16.itemsize
-
-
 def _ram_limit_nbytes(terms: PeerTerms, draft_nbytes: int) -> int:
     """Return how many bytes of the limit are left for the target's weights. Raises BadOption if there are
     none."""
@@ -382,8 +364,7 @@ def _ram_limit_nbytes(terms: PeerTerms, draft_nbytes: int) -> int:
         needed = (terms.overhead + draft_nbytes) / 2**30
         raise BadOption(
             f"The overhead and the draft take {needed:.2f} GiB, which leaves nothing for the target.",
-            "Give a larger --memory, or a draft that takes less memory (--weights packed, or another "
-            "--draft).",
+            "Give a larger --memory, or a smaller --draft.",
         )
     return left
 
