@@ -2,9 +2,8 @@
 folder, and the hit rate of a cache of experts that follows from them."""
 
 import re
-from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -38,11 +37,6 @@ class RoutingCounts:
         known = all(0 <= part <= whole < 1e9 for part, whole in pairs)
         if not 0 < len(self.drawn) <= EXPERTS_LIMIT or not known:
             raise ValueError("they are no counts")
-
-    def without(self, experts: Collection[int]) -> "RoutingCounts":
-        """Return these counts as if no pass had used `experts`."""
-        drawn = (0.0 if number in experts else each for number, each in enumerate(self.drawn))
-        return replace(self, drawn=tuple(drawn))
 
     def hit_rate(self, share: float) -> float:
         """Return the share of the experts chosen by a pass, of as many rows as those counted, that a cache of

@@ -17,7 +17,7 @@ from engine.serving.pair import LoadedPair, tier_of
 from engine.serving.stop_strings import StoppableText
 from engine.serving.telemetry import Pace, committed, judged
 from engine.streaming import ExpertCounts
-from engine.streaming.expert_cache import done_since
+from engine.streaming.expert_counts import done_since
 from engine.tokenizer import Tokenizer
 from engine.tree import TokenTree
 

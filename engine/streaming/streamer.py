@@ -16,7 +16,8 @@ from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
 from engine.streaming.device_ring import DeviceLink, DeviceRing
 from engine.streaming.disk import MemoryFile, Readable, memory
-from engine.streaming.expert_cache import ExpertCache, ExpertCounts
+from engine.streaming.expert_cache import ExpertCache
+from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
 from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbytes
@@ -122,8 +123,9 @@ class Streamer:
             self._start_on_device(self._link, progress)
             return
         if self._experts:
-            counts = kept_counts(self._model)
-            cache = ExpertCache(self._experts, self._cached, self._files, counts, self._crew)
+            policy = self._policy()
+            experts, common = self._experts, policy.common()
+            cache = ExpertCache(experts, self._cached, self._files, policy, common, self._crew)
             cache.on_wait = lambda waits: self.on_wait(waits)
             self._cache = cache
         if self._chunks:
@@ -166,13 +168,12 @@ class Streamer:
         """Start the cache of experts in a device's memory. allocate: returns memory that is pinned as far as
         possible. slabs: those of all experts if they are in RAM."""
         experts, files = self._experts, self._files
-        counts = kept_counts(self._model)
-        policy = ExpertPolicy([expert.mixture or 0 for expert in experts], counts)
-        first = policy.common()[: self._cached]
+        policy = self._policy()
+        common = policy.common()
+        first, others = common[: self._cached], common[self._cached :]
         ram = None
         if not slabs:
-            others = counts and counts.without(frozenset(first))
-            ram = ExpertCache(experts, self._ram_slots, files, others, self._crew, allocate)
+            ram = ExpertCache(experts, self._ram_slots, files, policy, others, self._crew, allocate)
         self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram)
         if slabs:
             cache.fill(first, slabs.__getitem__, progress)
@@ -180,6 +181,11 @@ class Streamer:
         into = allocate(max(expert.nbytes for expert in experts))
         with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
             cache.fill(first, lambda expert: read(experts[expert], files, into, pool), progress)
+
+    def _policy(self) -> ExpertPolicy:
+        """Return a policy that knows what earlier answers have taught."""
+        mixtures = [expert.mixture or 0 for expert in self._experts]
+        return ExpertPolicy(mixtures, kept_counts(self._model))
 
     @property
     def lendable(self) -> dict[int, list[tuple[Movable, tuple[NDArray[np.uint8], ...]]]]:

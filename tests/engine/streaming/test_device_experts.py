@@ -50,8 +50,8 @@ class Device:
         self.file = DiskFile(path)
         self.policy = ExpertPolicy([chunk.mixture for chunk in chunks], counts)
         self.slabs = [np.frombuffer(bytearray(each), np.uint8) for each in self.content]
-        cache = ExpertCache(chunks, ram, {path: self}) if ram else None
-        self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, cache)
+        self.ram = ExpertCache(chunks, ram, {path: self}, self.policy) if ram else None
+        self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, self.ram)
 
     def read(self, into, offset, needed):
         if offset // NBYTES in self.faulty:
@@ -199,4 +199,17 @@ def test_a_cache_begins_with_the_experts_that_earlier_answers_used(tmp_path):
             again.use(expert)
     again.close()
     assert (again.cache.counts.hits, again.cache.counts.misses, again.wrong) == (4, 0, [])
-    assert counts.without({1, 7}).drawn[1] == 0 < counts.drawn[1]
+
+
+def test_the_cache_in_ram_learns_from_what_the_card_has(tmp_path):
+    with closing(Device(tmp_path / "weights", 4, FakeLink(8), ram=3)) as device:
+        for _ in range(6):
+            for expert in (1, EXPERTS + 2, 2 * EXPERTS + 3):
+                device.cache.choose([expert], [[expert]])
+                device.use(expert)
+            device.cache.kept(0)
+        assert device.cache.counts.misses == 3
+        counts = device.ram.routing
+        assert counts == device.cache.routing
+        assert counts.passes > 5
+    assert device.wrong == []

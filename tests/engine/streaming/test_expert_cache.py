@@ -39,6 +39,11 @@ def data(tmp_path):
     file.close()
 
 
+def cache_of(chunks, slots, files, counts=None):
+    policy = ExpertPolicy([chunk.mixture for chunk in chunks], counts)
+    return ExpertCache(chunks, slots, files, policy, policy.common())
+
+
 def one_pass(cache, content, random):
     """Fetch some experts of each mixture; return how many."""
     fetched = 0
@@ -55,7 +60,7 @@ def one_pass(cache, content, random):
 @pytest.mark.parametrize("slots", [2, 3, 7, MIXTURES * EXPERTS])
 def test_every_expert_arrives_whatever_the_number_of_slots(data, slots):
     chunks, files, content = data
-    cache = ExpertCache(chunks, slots, files)
+    cache = cache_of(chunks, slots, files)
     random = np.random.default_rng(slots)
     fetched = sum(one_pass(cache, content, random) for _ in range(40))
     counts = cache.counts
@@ -86,7 +91,7 @@ def test_only_the_expert_that_cannot_be_read_fails_and_it_is_read_again(data):
     ((path, file),) = files.items()
     faulty = FaultyFile(file)
     faulty.faulty.add(4)
-    cache = ExpertCache(chunks, 4, {path: faulty})
+    cache = cache_of(chunks, 4, {path: faulty})
     for _ in range(3):
         cache.choose([1, 4, 5])
         assert cache.fetch(1).tobytes() == content[1]
@@ -105,7 +110,7 @@ def test_a_file_that_ends_within_an_expert_is_named(data):
     ((path, _),) = files.items()
     path.write_bytes(b"".join(content)[: 4 * NBYTES + 5])
     file = DiskFile(path)
-    cache = ExpertCache(chunks, 4, {path: file})
+    cache = cache_of(chunks, 4, {path: file})
     cache.choose([3, 4])
     assert cache.fetch(3).tobytes() == content[3]
     with pytest.raises(StreamBroken, match=f"ends after {4 * NBYTES + 5:,} bytes"):
@@ -119,7 +124,7 @@ def test_stop_ends_a_miss_on_a_disk_that_stands_still(data, monkeypatch):
     ((path, file),) = files.items()
     faulty = FaultyFile(file)
     faulty.going.clear()
-    cache = ExpertCache(chunks, 4, {path: faulty})
+    cache = cache_of(chunks, 4, {path: faulty})
     cache.choose([1, 2])
     monkeypatch.setattr("engine.streaming.ring.is_interrupted", lambda: True)
     with pytest.raises(Interrupted):
@@ -133,7 +138,7 @@ def test_stop_ends_a_miss_on_a_disk_that_stands_still(data, monkeypatch):
 
 def test_what_the_last_pass_used_is_read_before_its_mixture_chooses(data):
     chunks, files, content = data
-    cache = ExpertCache(chunks, 4, files)
+    cache = cache_of(chunks, 4, files)
     for _ in range(3):
         for mixture in range(MIXTURES):
             wanted = [mixture * EXPERTS + 1, mixture * EXPERTS + 2]
@@ -162,7 +167,7 @@ class Machine:
 def test_a_cache_shrinks_while_other_programs_take_the_ram_and_grows_again(data, monkeypatch):
     chunks, files, content = data
     machine = Machine(monkeypatch)
-    cache = ExpertCache(chunks, 12, files)
+    cache = cache_of(chunks, 12, files)
     random = np.random.default_rng(3)
     for _ in range(10):
         one_pass(cache, content, random)
@@ -198,7 +203,7 @@ def test_a_cache_takes_as_many_slots_as_the_system_gives(data, monkeypatch):
         return disk.memory(nbytes)
 
     monkeypatch.setattr(expert_cache, "memory", memory)
-    cache = ExpertCache(chunks, 12, files)
+    cache = cache_of(chunks, 12, files)
     random = np.random.default_rng(4)
     for _ in range(20):
         one_pass(cache, content, random)
@@ -208,7 +213,7 @@ def test_a_cache_takes_as_many_slots_as_the_system_gives(data, monkeypatch):
 
 def test_the_experts_of_earlier_answers_are_read_while_nothing_else_is(data):
     chunks, files, content = data
-    cache = ExpertCache(chunks, 6, files)
+    cache = cache_of(chunks, 6, files)
     for _ in range(5):
         for wanted in ([1, 2], [7], [13]):
             cache.choose(wanted)
@@ -216,7 +221,7 @@ def test_the_experts_of_earlier_answers_are_read_while_nothing_else_is(data):
                 cache.fetch(expert)
     counts = cache.routing
     cache.close()
-    again = ExpertCache(chunks, 6, files, counts)
+    again = cache_of(chunks, 6, files, counts)
     with again._changed:
         assert again._changed.wait_for(lambda: again._ready[[1, 2, 7, 13]].all(), timeout=60)
     assert np.count_nonzero(again._ready) == 4  # nothing that no answer has used
@@ -224,6 +229,25 @@ def test_the_experts_of_earlier_answers_are_read_while_nothing_else_is(data):
     assert again.fetch(2).tobytes() == content[2]
     assert again.counts.misses == 0
     again.close()
+
+
+def test_what_a_card_has_makes_room_first_in_the_ram_behind_it(data):
+    chunks, files, content = data
+    cache = cache_of(chunks, 3, files)
+
+    def use(expert):
+        cache.choose([expert])
+        assert cache.fetch(expert).tobytes() == content[expert]
+
+    for expert in (0, 0, 0, 0, 0, 1, 2):
+        use(expert)
+    cache.elsewhere[0] = True  # the likeliest one
+    use(3)
+    read = cache.counts.read
+    use(1)
+    use(2)
+    assert cache.counts.read == read
+    cache.close()
 
 
 # The policy

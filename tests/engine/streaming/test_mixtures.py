@@ -18,7 +18,7 @@ from engine.routing import kept_counts
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
-from engine.streaming.expert_cache import ExpertCounts
+from engine.streaming.expert_counts import ExpertCounts
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert

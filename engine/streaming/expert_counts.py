@@ -1,0 +1,37 @@
+"""What a cache of experts has done."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertCounts:
+    """Counts of a cache since its start.
+
+    Attributes: `hits`, `misses`: experts that were, and were not, in the cache or on their way when their
+    mixture chose them; `read`: bytes brought into the cache; `predicted`: experts brought before a mixture
+    had chosen; `right`: how many of these it chose next; `from_disk`: bytes read from the disk: on the
+    processor all of `read`, beside a card those that were not in RAM.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    read: int = 0
+    predicted: int = 0
+    right: int = 0
+    from_disk: int = 0
+
+    def __sub__(self, before: "ExpertCounts") -> "ExpertCounts":
+        """Return what was done since `before`."""
+        return ExpertCounts(
+            self.hits - before.hits,
+            self.misses - before.misses,
+            self.read - before.read,
+            self.predicted - before.predicted,
+            self.right - before.right,
+            self.from_disk - before.from_disk,
+        )
+
+
+def done_since(before: ExpertCounts | None, now: ExpertCounts | None) -> ExpertCounts | None:
+    """Return what was done between two readings; None where there is no cache."""
+    return now - before if now and before else now

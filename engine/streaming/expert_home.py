@@ -1,0 +1,250 @@
+"""What caches of experts have in common, whatever memory they are in: which experts they hold, what makes room
+for what, and what is counted."""
+
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import exhausted_tier
+from engine.routing import RoutingCounts
+from engine.streaming.chunks import Chunk
+from engine.streaming.crew import Condition
+from engine.streaming.device_ring import Event
+from engine.streaming.expert_counts import ExpertCounts
+from engine.streaming.expert_policy import ExpertPolicy
+from engine.streaming.mover import Bytes
+
+LEAST_SLOTS = 2
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """Memory for one expert. Attributes: `bytes`; `slab`: the number of the slab that it is a part of; `free`:
+    the event after which the bytes may be written, None for at once; `arrived`: that of the last copy to
+    them, None once computation waits for it."""
+
+    bytes: Bytes
+    slab: int
+    free: Event | None = None
+    arrived: Event | None = None
+
+
+class ExpertHome(ABC):
+    """Slots of one expert's bytes each. The computing thread announces the experts that a mixture has chosen,
+    and fetches them one after another.
+
+    An expert takes the slot of the one that is worth least (see `ExpertPolicy`). The experts in use, on their
+    way, or wanted sooner keep theirs; so any number of experts passes through two slots. Slots come and go in
+    slabs, which take memory when they are first used. While there is little memory, there are fewer.
+
+    A subclass says what memory that is, and how an expert gets there.
+    """
+
+    def __init__(
+        self, experts: Sequence[Chunk], slots: int, policy: ExpertPolicy, changed: Condition
+    ) -> None:
+        """experts: one chunk for each expert, in the order of use. slots: their number, at least two. policy:
+        one for these experts; it changes only while the lock of `changed` is held."""
+        self._experts = experts
+        self._slot_nbytes = max(expert.nbytes for expert in experts)
+        self._limit = slots  # lower while there is little memory
+        self._policy = policy
+        self._changed = changed
+        self._slabs = 0  # ever taken
+        self._free: list[Slot] = []  # those without an expert
+        self._slots: dict[int, Slot] = {}  # of the experts that are here or on their way
+        self._ready = np.zeros(len(experts), np.bool_)  # those that need not be waited for
+        self._elsewhere = np.zeros(len(experts), np.bool_)  # those in a cache that is asked before this one
+        self._held: int | None = None  # the expert in use
+        self._missed: set[int] = set()  # of the experts that are wanted
+        self._guessed: set[int] = set()
+        self._hits = self._misses = self._moved = self._predicted = self._right = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all slots, whether they have been used yet or not."""
+        return self._limit * self._slot_nbytes
+
+    @property
+    def routing(self) -> RoutingCounts:
+        """What the passes have taught about the routing."""
+        with self._changed:
+            return self._policy.counts
+
+    @property
+    def counts(self) -> ExpertCounts:
+        with self._changed:
+            done = self._hits, self._misses, self._moved, self._predicted, self._right
+            return ExpertCounts(*done, self._from_disk())
+
+    def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
+        """Announce the experts of one mixture that this pass fetches, in the order of use. rows: those of
+        each row, for `kept`; empty if they are not known."""
+        if not wanted:
+            return
+        mixture = self._experts[wanted[0]].mixture
+        assert mixture is not None
+        with self._changed:
+            self._policy.choose(mixture, wanted, rows)
+            self.begin(mixture, wanted)
+
+    def kept(self, row: int) -> None:
+        """Note that the pass has ended, and that the text goes on behind this row of it."""
+        with self._changed:
+            self._policy.kept(row)
+
+    def fetch(self, expert: int) -> Bytes:
+        """Return the bytes of `expert`, uint8, and release the expert fetched before.
+
+        Raises StreamBroken if it cannot be read, and Interrupted if the pass is interrupted while this waits;
+        the next pass brings it again.
+        """
+        with self._changed:
+            self._release()
+            self._held = expert
+            self._policy.use(expert)
+            try:
+                self._bring(expert)
+            except BaseException:
+                self._held, self._policy.wanted = None, []
+                raise
+            missed = expert in self._missed
+            self._hits, self._misses = self._hits + (not missed), self._misses + missed
+            return self._slots[expert].bytes[: self._experts[expert].nbytes]
+
+    def sweep(self) -> None:
+        """Bring each expert once, whether it is here or not, to measure how fast they come."""
+        self.clear()
+        for expert in range(len(self._experts)):
+            self.fetch(expert)
+
+    def clear(self) -> None:
+        """Discard the experts that are here."""
+        with self._changed:
+            self._release()
+            self._policy.wanted = []
+            self._missed.clear()
+            self._guessed.clear()
+            for expert in np.flatnonzero(self._ready).tolist():
+                self._drop(expert)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leave the memory alone, for good."""
+
+    # -- for a subclass; the lock is held --------------------------------------------------------------------
+
+    @abstractmethod
+    def _from_disk(self) -> int:
+        """Return the bytes read from the disk since the start."""
+
+    @abstractmethod
+    def _bring(self, expert: int) -> None:
+        """Begin to bring the expert in use, and those that are wanted; return when it can be used."""
+
+    @abstractmethod
+    def _load(self, expert: int, slot: Slot) -> None:
+        """Begin to bring `expert` to a slot."""
+
+    @abstractmethod
+    def _slab(self) -> list[Slot]:
+        """Return new slots, whose memory is freed together. Raises the error of the memory's library if there
+        is none left."""
+
+    def _lacks(self, expert: int) -> bool:
+        """Return whether it is to be brought if it is wanted."""
+        return expert not in self._slots
+
+    def _release(self) -> None:
+        """Note that the expert in use is used no more."""
+        self._held = None
+
+    # -- the same in all homes; the lock is held -------------------------------------------------------------
+
+    def begin(self, mixture: int, wanted: Sequence[int]) -> None:
+        """Begin to bring what is missing of the experts that the policy has learned of."""
+        self._right += len(self._guessed.intersection(wanted))
+        self._guessed = {each for each in self._guessed if self._experts[each].mixture != mixture}
+        self._release()
+        self._missed.clear()
+        self._begin_wanted()
+
+    def _begin_wanted(self) -> bool:
+        """Begin to bring the expert in use and those that are wanted, as far as they find slots; return
+        whether all have."""
+        used = [] if self._held is None else [self._held]
+        for place, expert in enumerate([*used, *self._policy.wanted]):
+            if self._lacks(expert):
+                if not self._begin(expert, of_wanted=place <= len(used)):
+                    return False
+                self._missed.add(expert)
+        return True
+
+    def _guess(self, expert: int) -> bool:
+        """Begin to bring an expert that the next mixture may choose; return False if it finds no slot."""
+        begun = self._begin(expert, of_wanted=False)
+        if begun:
+            self._guessed.add(expert)
+            self._predicted += 1
+        return begun
+
+    def _begin(self, expert: int, of_wanted: bool) -> bool:
+        """Begin to bring `expert` to a free slot, or to that of the expert whose next use is expected last,
+        and later than that of `expert`; return False if there is none. of_wanted: whether that may be the
+        slot of an expert that this pass still wants."""
+        slot = self._slot()
+        if slot is None:
+            out = self._policy.out(self._ready, expert, of_wanted, self._held, self._elsewhere)
+            if out is None:
+                return False
+            self._drop(out)
+            slot = self._free.pop()
+        try:
+            self._load(expert, slot)
+        except BaseException:
+            self._free.append(slot)
+            raise
+        self._slots[expert] = slot
+        return True
+
+    def _slot(self) -> Slot | None:
+        """Return a free slot, or a new one while there are fewer than the limit; None if there is none."""
+        if not self._free and len(self._slots) < self._limit:
+            try:
+                self._free += self._slab()
+            except (MemoryError, RuntimeError) as error:
+                if len(self._slots) < LEAST_SLOTS or exhausted_tier(error) is None:
+                    raise
+                self._limit = len(self._slots)
+            else:
+                self._slabs += 1
+        return self._free.pop() if self._free else None
+
+    def _drop(self, expert: int) -> None:
+        self._ready[expert] = False
+        self._free.append(self._slots.pop(expert))
+
+    def _give_back(self, count: int) -> int:
+        """Give back slabs with `count` slots, or with a few more, those first whose experts are worth least
+        together; return the number of slots. Two stay, and slabs with an expert that is on its way."""
+        worth = self._policy.worth(self._elsewhere)
+        of_slabs = defaultdict[int, float](float, {slot.slab: 0.0 for slot in self._free})
+        for expert, slot in self._slots.items():
+            of_slabs[slot.slab] += worth[expert] if self._ready[expert] else np.inf
+        sizes = Counter(slot.slab for slot in (*self._free, *self._slots.values()))
+        have = left = sizes.total()
+        gone: set[int] = set()
+        for slab in sorted(of_slabs, key=of_slabs.__getitem__):
+            if left <= have - count or np.isinf(of_slabs[slab]):
+                break
+            if left - sizes[slab] >= LEAST_SLOTS:
+                left -= sizes[slab]
+                gone.add(slab)
+        for expert in [expert for expert, slot in self._slots.items() if slot.slab in gone]:
+            self._drop(expert)
+        self._free = [slot for slot in self._free if slot.slab not in gone]
+        return have - left
