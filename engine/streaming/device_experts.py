@@ -17,6 +17,7 @@ from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
+from engine.streaming.slabs import Slabs
 
 # If a mixture chose at least this share of its experts, those of the next one are copied before it has
 # chosen. If each row chooses 2 of 8 experts at random, a pass of 6 rows uses 82 % of them.
@@ -43,12 +44,17 @@ class DeviceExperts(ExpertHome):
         if ram:
             self._ready = ram.elsewhere  # so that it keeps what the device lacks
         self._link = link
+        self._cut = Slabs.cut(slots, self._slot_nbytes)
         self._in_ram = slabs
         self._ram = ram
         self._members = Counter(expert.mixture for expert in experts)
         self._last: Event | None = None  # the copy launched last; copies run in order
         self._from_ram: Event | None = None  # the copy from the slot that the cache in RAM gave last
         self._most = False  # whether the next mixture's experts are still to be copied before it has chosen
+
+    @property
+    def nbytes(self) -> int:
+        return self._cut.nbytes(self._limit)
 
     @property
     def ram_nbytes(self) -> int:
@@ -88,8 +94,8 @@ class DeviceExperts(ExpertHome):
         self._most = False  # nothing more is brought along
 
     def shrink(self) -> bool:
-        """Give an eighth of the slots back, after a pass for which the device's memory did not suffice;
-        return whether there were any to give. No expert may be in use."""
+        """Give an eighth of the slots back, or a few more, since whole slabs go, after a pass for which the
+        device's memory did not suffice; return whether there were any to give. No expert may be in use."""
         with self._changed:
             self._release()
             self._policy.wanted = []
@@ -170,6 +176,7 @@ class DeviceExperts(ExpertHome):
         self._ready[expert] = True
 
     def _slab(self) -> list[Slot]:
-        (memory,) = self._link.slots(1, self._slot_nbytes)
-        # Work launched earlier may still use memory that was freed for the slot.
-        return [Slot(memory, self._slabs, self._link.used())]
+        count, size = min(self._cut.slots, self._limit - len(self._slots)), self._slot_nbytes
+        (memory,) = self._link.slots(1, self._cut.slab_nbytes(count))
+        used = self._link.used()  # work launched earlier may still use memory that was freed for the slab
+        return [Slot(memory[at : at + size], self._slabs, used) for at in range(0, count * size, size)]

@@ -230,7 +230,7 @@ class ExpertHome(ABC):
 
     def _give_back(self, count: int) -> int:
         """Give back slabs with `count` slots, or with a few more, those first whose experts are worth least
-        together; return the number of slots. Two stay, and slabs with an expert that is on its way."""
+        on average; return the number of slots. Two stay, and slabs with an expert that is on its way."""
         worth = self._policy.worth(self._elsewhere)
         of_slabs = defaultdict[int, float](float, {slot.slab: 0.0 for slot in self._free})
         for expert, slot in self._slots.items():
@@ -238,7 +238,7 @@ class ExpertHome(ABC):
         sizes = Counter(slot.slab for slot in (*self._free, *self._slots.values()))
         have = left = sizes.total()
         gone: set[int] = set()
-        for slab in sorted(of_slabs, key=of_slabs.__getitem__):
+        for slab in sorted(of_slabs, key=lambda slab: of_slabs[slab] / sizes[slab]):
             if left <= have - count or np.isinf(of_slabs[slab]):
                 break
             if left - sizes[slab] >= LEAST_SLOTS:

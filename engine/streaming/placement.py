@@ -1,7 +1,8 @@
 """Decide the memory tier of each chunk. This module computes with sizes only and allocates no memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import floordiv
 from typing import Literal
 
 from engine.errors import BadOption
@@ -74,10 +75,17 @@ def place(
     return ChunkPlacement(tiers, slots, staging)
 
 
-def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int, option: str) -> int:
+def expert_slots(
+    chunks: Sequence[Chunk],
+    experts: Sequence[Chunk],
+    nbytes: int,
+    option: str,
+    fitting: Callable[[int, int], int] = floordiv,
+) -> int:
     """Return how many slots a cache of `experts` has where it shares `nbytes` bytes with `chunks`, those that
     every pass uses. These have priority: the cache gets what they leave, and at least as many slots as a
-    ring. 0 if there are no experts. option: the one that sets `nbytes`.
+    ring. 0 if there are no experts. option: the one that sets `nbytes`. fitting: a function that returns how many
+    slots fit: (bytes, bytes of a slot) -> their number.
 
     Raises BadOption if not even two experts and the smallest ring of the chunks fit.
     """
@@ -88,7 +96,8 @@ def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int,
     least = min(always, 2 * max((chunk.nbytes for chunk in chunks), default=0))
     if nbytes < least + 2 * size:
         raise _too_small(least + 2 * size, option)
-    return min(len(experts), max((nbytes - always) // size, min(SLOTS, (nbytes - least) // size)))
+    beside, at_least = fitting(nbytes - always, size), min(SLOTS, fitting(nbytes - least, size))
+    return min(len(experts), max(2, beside, at_least))
 
 
 def ram_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int) -> int:

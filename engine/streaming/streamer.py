@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from operator import floordiv
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,7 @@ from engine.streaming.mover import Movable
 from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbytes
 from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import READERS, Ring
+from engine.streaming.slabs import Slabs, fitting
 
 Tier = Literal["ram", "ssd"]  # of what is not on the compute device
 
@@ -73,7 +75,8 @@ class Streamer:
             others, self._experts = by_expert(stored)
             chunks = split(others, slot_nbytes(device_nbytes))
         option = "--ram-limit" if link is None else "--vram-limit"
-        self._cached = expert_slots(chunks, self._experts, device_nbytes, option)
+        fits = floordiv if link is None else fitting
+        self._cached = expert_slots(chunks, self._experts, device_nbytes, option, fits)
         largest = max((expert.nbytes for expert in self._experts), default=0)
         # Plain numbers take more bytes than packed ones, and less computing. A head of 16 bits behind layers
         # of 4 bits would starve the device at the end of each pass.
@@ -81,7 +84,10 @@ class Streamer:
             all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
         ]
         sizes, kept = [chunk.nbytes for chunk in chunks], [chunk.kept_nbytes for chunk in chunks]
-        device_nbytes -= self._cached * largest
+        of_cache = self._cached * largest
+        if link is not None and self._cached:
+            of_cache = Slabs.cut(self._cached, largest).nbytes(self._cached)
+        device_nbytes -= of_cache
         self._ram_slots = 0  # of the cache in RAM beside that of a device; 0 if all experts stay in RAM
         placement = place(sizes, device_nbytes, None if link is None else sum(sizes), plain, kept)
         if link is not None and limits.host_nbytes is not None:
@@ -309,7 +315,7 @@ class Streamer:
             self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)), of_rows)
 
     def shrink(self) -> bool:
-        """Give back an eighth of the device memory that a cache of experts has, after a pass that ended
+        """Give back about an eighth of the device memory that a cache of experts has, after a pass that ended
         because there was too little; return whether there was any to give."""
         if not isinstance(self._cache, DeviceExperts):
             return False
