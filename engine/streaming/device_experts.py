@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk
 from engine.streaming.crew import SYSTEM
-from engine.streaming.device_ring import DeviceLink, Event
+from engine.streaming.device_ring import DeviceLink
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
@@ -48,8 +48,6 @@ class DeviceExperts(ExpertHome):
         self._in_ram = slabs
         self._ram = ram
         self._members = Counter(expert.mixture for expert in experts)
-        self._last: Event | None = None  # the copy launched last; copies run in order
-        self._from_ram: Event | None = None  # the copy from the slot that the cache in RAM gave last
         self._most = False  # whether the next mixture's experts are still to be copied before it has chosen
 
     @property
@@ -83,12 +81,11 @@ class DeviceExperts(ExpertHome):
                 return
             self._copy(expert, slot, read(expert))
             self._slots[expert] = slot
-            self._link.wait(self._last)
+            self._link.wait(slot.free)
             done += self._experts[expert].nbytes
 
     def clear(self) -> None:
         if self._ram:
-            self._end_copy()
             self._ram.clear()
         super().clear()
         self._most = False  # nothing more is brought along
@@ -99,28 +96,30 @@ class DeviceExperts(ExpertHome):
         with self._changed:
             self._release()
             self._policy.wanted = []
-            if self._last is not None:
-                self._link.wait(self._last)  # it may be on its way to a slot that is given back
+            self._settle()  # a copy may be on its way to a slot that is given back
             have = len(self._slots) + len(self._free)
-            given = self._give_back(max(1, have // 8))
+            given = len(self._give_back(max(1, have // 8)))
             if given:
                 self._limit = have - given
             return given > 0
 
     def close(self) -> None:
         """Wait until the device has finished with the slots, then close the cache in RAM."""
-        if self._last is not None:
-            self._link.wait(self._last)
+        self._settle()
         self._link.wait(self._link.used())
         if self._ram:
             self._ram.close()
+
+    def _settle(self) -> None:
+        """Wait until the device has finished with all slots, but for that of the expert in use."""
+        for slot in (*self._slots.values(), *self._free):
+            self._link.wait(slot.free)
 
     # -- slots; the lock is held -----------------------------------------------------------------------------
 
     def begin(self, mixture: int, wanted: Sequence[int]) -> None:
         self._most = len(wanted) >= _MOST * self._members[mixture]
         if self._ram:
-            self._end_copy()
             self._ram.begin(mixture, wanted)
         super().begin(mixture, wanted)
 
@@ -152,27 +151,14 @@ class DeviceExperts(ExpertHome):
         return found
 
     def _load(self, expert: int, slot: Slot) -> None:
-        self._copy(expert, slot, self._source(expert))
+        source = self._ram.fetch(expert) if self._ram else self._in_ram[expert]
+        self._copy(expert, slot, source)
         self._moved += self._experts[expert].nbytes
         if self._ram:
-            self._from_ram = self._last
-
-    def _source(self, expert: int) -> NDArray[np.uint8]:
-        """Return the bytes of `expert` in RAM."""
-        if self._ram is None:
-            return self._in_ram[expert]
-        self._end_copy()
-        source: NDArray[np.uint8] = self._ram.fetch(expert)
-        return source
-
-    def _end_copy(self) -> None:
-        """Wait until the cache in RAM may reuse the slot that it gave last."""
-        if self._from_ram is not None:
-            self._link.wait(self._from_ram)
-            self._from_ram = None
+            self._ram.lend(expert, slot.arrived)
 
     def _copy(self, expert: int, slot: Slot, source: NDArray[np.uint8]) -> None:
-        slot.arrived = slot.free = self._last = self._link.copy(slot.bytes, source, slot.free)
+        slot.arrived = slot.free = self._link.copy(slot.bytes, source, slot.free)
         self._ready[expert] = True
 
     def _slab(self) -> list[Slot]:

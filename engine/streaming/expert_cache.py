@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.machine import available_nbytes
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Condition, Crew
+from engine.streaming.device_ring import Event
 from engine.streaming.disk import Readable, memory
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
@@ -37,13 +38,16 @@ class ExpertCache(ExpertHome):
         common: Sequence[int] = (),
         crew: Crew = SYSTEM,
         allocate: Callable[[int], NDArray[np.uint8]] | None = None,
+        wait: Callable[[Event], None] | None = None,
     ) -> None:
         """experts, slots, policy: as of `ExpertHome`. files: the open files of the chunks' extents. common:
         experts that are read while nothing else is, the first ones first. crew: the threads that read.
         allocate: a function that returns page-aligned memory of a given number of bytes, or raises
-        MemoryError; None for plain memory."""
+        MemoryError; None for plain memory. wait: a function that waits until an event that `lend` was told has
+        happened; None if nothing is lent."""
         super().__init__(experts, slots, policy, crew.condition())
         self._allocate = allocate or memory
+        self._wait = wait
         self._files = files
         self._most = slots
         self.waited_s = 0.0
@@ -64,6 +68,12 @@ class ExpertCache(ExpertHome):
     @property
     def changed(self) -> Condition:
         return self._changed
+
+    def lend(self, expert: int, until: Event) -> None:
+        """Release `expert`, which was fetched last, but leave its bytes as they are until this event."""
+        with self._changed:
+            self._slots[expert].free = until
+            self._release()
 
     def close(self) -> None:
         """End the threads."""
@@ -143,7 +153,13 @@ class ExpertCache(ExpertHome):
             more = (spare - 2 * SPARE_NBYTES) // self._slot_nbytes
             self._limit = min(self._most, max(self._limit, len(self._slots) + more))
         if have > self._limit:
-            self._give_back(have - self._limit)
+            for slot in self._give_back(have - self._limit):
+                self._end_loan(slot)
+
+    def _end_loan(self, slot: Slot) -> None:
+        """Wait until what was lent is no longer read."""
+        if slot.free is not None and self._wait is not None:
+            self._wait(slot.free)
 
     # -- reader threads --------------------------------------------------------------------------------------
 
@@ -152,7 +168,9 @@ class ExpertCache(ExpertHome):
             expert, extent = piece
             error = None
             try:
-                into = self._slots[expert].bytes.data[extent.at : extent.at + extent.stop - extent.start]
+                slot = self._slots[expert]
+                self._end_loan(slot)
+                into = slot.bytes.data[extent.at : extent.at + extent.stop - extent.start]
                 self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure
@@ -181,6 +199,7 @@ class ExpertCache(ExpertHome):
         if self._missing[expert]:
             return
         del self._missing[expert]
+        self._slots[expert].free = None
         if expert in self._errors:
             self._drop(expert)
         else:

@@ -228,9 +228,10 @@ class ExpertHome(ABC):
         self._ready[expert] = False
         self._free.append(self._slots.pop(expert))
 
-    def _give_back(self, count: int) -> int:
+    def _give_back(self, count: int) -> list[Slot]:
         """Give back slabs with `count` slots, or with a few more, those first whose experts are worth least
-        on average; return the number of slots. Two stay, and slabs with an expert that is on its way."""
+        on average; return their slots, whose memory is freed with the list. Two slots stay, and slabs with an
+        expert that is on its way."""
         worth = self._policy.worth(self._elsewhere)
         of_slabs = defaultdict[int, float](float, {slot.slab: 0.0 for slot in self._free})
         for expert, slot in self._slots.items():
@@ -246,5 +247,6 @@ class ExpertHome(ABC):
                 gone.add(slab)
         for expert in [expert for expert, slot in self._slots.items() if slot.slab in gone]:
             self._drop(expert)
+        given = [slot for slot in self._free if slot.slab in gone]
         self._free = [slot for slot in self._free if slot.slab not in gone]
-        return have - left
+        return given

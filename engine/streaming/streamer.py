@@ -179,7 +179,9 @@ class Streamer:
         first, others = common[: self._cached], common[self._cached :]
         ram = None
         if not slabs:
-            ram = ExpertCache(experts, self._ram_slots, files, policy, others, self._crew, allocate)
+            ram = ExpertCache(
+                experts, self._ram_slots, files, policy, others, self._crew, allocate, link.wait
+            )
         self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram)
         if slabs:
             cache.fill(first, slabs.__getitem__, progress)

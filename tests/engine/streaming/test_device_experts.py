@@ -2,6 +2,7 @@
 
 import os
 import random
+import threading
 from contextlib import closing
 
 import numpy as np
@@ -50,7 +51,8 @@ class Device:
         self.file = DiskFile(path)
         self.policy = ExpertPolicy([chunk.mixture for chunk in chunks], counts)
         self.slabs = [np.frombuffer(bytearray(each), np.uint8) for each in self.content]
-        self.ram = ExpertCache(chunks, ram, {path: self}, self.policy) if ram else None
+        files = {path: self}
+        self.ram = ExpertCache(chunks, ram, files, self.policy, wait=link.wait) if ram else None
         self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, self.ram)
 
     def read(self, into, offset, needed):
@@ -212,4 +214,26 @@ def test_the_cache_in_ram_learns_from_what_the_card_has(tmp_path):
         counts = device.ram.routing
         assert counts == device.cache.routing
         assert counts.passes > 5
+    assert device.wrong == []
+
+
+class Watched(FakeLink):
+    """A device that knows which threads have waited for it."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.waited = set()
+
+    def wait(self, event):
+        self.waited.add(threading.current_thread().name)
+        super().wait(event)
+
+
+def test_the_thread_that_computes_waits_for_no_copy_from_ram(tmp_path):
+    link, rng = Watched(9), random.Random(9)
+    with closing(Device(tmp_path / "weights", 4, link, ram=3)) as device:
+        for _ in range(10):
+            device.one_pass(rng)
+        assert link.waited
+        assert threading.current_thread().name not in link.waited
     assert device.wrong == []
