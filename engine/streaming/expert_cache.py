@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.machine import available_nbytes
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Condition, Crew
-from engine.streaming.device_ring import Event
+from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.disk import Readable, memory
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
@@ -37,17 +37,14 @@ class ExpertCache(ExpertHome):
         policy: ExpertPolicy,
         common: Sequence[int] = (),
         crew: Crew = SYSTEM,
-        allocate: Callable[[int], NDArray[np.uint8]] | None = None,
-        wait: Callable[[Event], None] | None = None,
+        link: DeviceLink | None = None,
     ) -> None:
         """experts, slots, policy: as of `ExpertHome`. files: the open files of the chunks' extents. common:
         experts that are read while nothing else is, the first ones first. crew: the threads that read.
-        allocate: a function that returns page-aligned memory of a given number of bytes, or raises
-        MemoryError; None for plain memory. wait: a function that waits until an event that `lend` was told has
-        happened; None if nothing is lent."""
+        link: that of the device whose cache gets experts from this one; None if the processor computes."""
         super().__init__(experts, slots, policy, crew.condition())
-        self._allocate = allocate or memory
-        self._wait = wait
+        self._allocate = link.slab if link else memory
+        self._link = link
         self._files = files
         self._most = slots
         self.waited_s = 0.0
@@ -158,8 +155,8 @@ class ExpertCache(ExpertHome):
 
     def _end_loan(self, slot: Slot) -> None:
         """Wait until what was lent is no longer read."""
-        if slot.free is not None and self._wait is not None:
-            self._wait(slot.free)
+        if slot.free is not None and self._link is not None:
+            self._link.wait(slot.free)
 
     # -- reader threads --------------------------------------------------------------------------------------
 

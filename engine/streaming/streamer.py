@@ -25,6 +25,7 @@ from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbyt
 from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import READERS, Ring
 from engine.streaming.slabs import Slabs, fitting
+from engine.streaming.staged_link import StagedLink
 
 Tier = Literal["ram", "ssd"]  # of what is not on the compute device
 
@@ -116,6 +117,7 @@ class Streamer:
         self._placement = placement
         self._link = link
         self._crew = crew
+        self._staged: StagedLink | None = None
         self._ring: Ring | DeviceRing | None = None
         self._cache: ExpertCache | DeviceExperts | None = None
 
@@ -144,6 +146,10 @@ class Streamer:
         # Allocated before the slabs, which may use up all the memory that the system can pin.
         allocate = pinning(link)
         into = allocate(slots * max((chunk.nbytes for chunk in self._chunks), default=0)).slab
+        if self._experts:
+            largest = max(expert.nbytes for expert in self._experts)
+            self._staged = StagedLink(link, allocate, largest, self._crew)
+            allocate = self._staged.room
         here = [number for number, is_here in enumerate(self._in_ram) if is_here]
         experts = [] if self._ram_slots else self._experts
         filled = fill([*(self._chunks[number] for number in here), *experts], self._files, allocate, progress)
@@ -160,33 +166,26 @@ class Streamer:
             self._ring = DeviceRing(
                 self._chunks, self._placement.slots, link, self._slabs, staging, self._crew
             )
-        if self._experts:
+        if self._staged:
             slabs = [each.slab for each in filled[len(here) :]]
-            self._start_experts(link, lambda nbytes: allocate(nbytes).slab, slabs, progress)
+            self._start_experts(self._staged, slabs, progress)
 
     def _start_experts(
-        self,
-        link: DeviceLink,
-        allocate: Callable[[int], NDArray[np.uint8]],
-        slabs: list[NDArray[np.uint8]],
-        progress: Callable[[int, int], None],
+        self, link: StagedLink, slabs: list[NDArray[np.uint8]], progress: Callable[[int, int], None]
     ) -> None:
-        """Start the cache of experts in a device's memory. allocate: returns memory that is pinned as far as
-        possible. slabs: those of all experts if they are in RAM."""
+        """Start the cache of experts in a device's memory. slabs: those of all experts if they are in RAM."""
         experts, files = self._experts, self._files
         policy = self._policy()
         common = policy.common()
         first, others = common[: self._cached], common[self._cached :]
         ram = None
         if not slabs:
-            ram = ExpertCache(
-                experts, self._ram_slots, files, policy, others, self._crew, allocate, link.wait
-            )
+            ram = ExpertCache(experts, self._ram_slots, files, policy, others, self._crew, link)
         self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram)
         if slabs:
             cache.fill(first, slabs.__getitem__, progress)
             return
-        into = allocate(max(expert.nbytes for expert in experts))
+        into = link.slab(max(expert.nbytes for expert in experts))
         with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
             cache.fill(first, lambda expert: read(experts[expert], files, into, pool), progress)
 
@@ -265,7 +264,7 @@ class Streamer:
 
     @property
     def waited_s(self) -> float:
-        return sum(way.waited_s for way in (self._ring, self._cache) if way)
+        return sum(way.waited_s for way in (self._ring, self._cache, self._staged) if way)
 
     @property
     def experts(self) -> ExpertCounts | None:
@@ -340,7 +339,7 @@ class Streamer:
 
     def close(self) -> None:
         self.remember()
-        for way in (self._ring, self._cache):
+        for way in (self._ring, self._cache, self._staged):
             if way:
                 way.close()
         for chunk in (*self._chunks, *self._experts):

@@ -35,7 +35,8 @@ class FakeLink:
         self.log: list[str] = []
 
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
-        return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
+        with torch.inference_mode(False):  # any thread may write to them
+            return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         return memory(nbytes)

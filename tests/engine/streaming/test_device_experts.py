@@ -13,9 +13,11 @@ from engine.checkpoints import Span
 from engine.errors import StreamBroken
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.device_experts import DeviceExperts
-from engine.streaming.disk import SECTOR, DiskFile
+from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
+from engine.streaming.ram_tier import InRam
+from engine.streaming.staged_link import StagedLink
 from tests.engine.streaming.fake_link import FakeLink
 
 MIXTURES, EXPERTS, NBYTES = 3, 6, SECTOR
@@ -50,9 +52,11 @@ class Device:
         self.link, self.wrong, self.used, self.faulty = link, [], 0, faulty
         self.file = DiskFile(path)
         self.policy = ExpertPolicy([chunk.mixture for chunk in chunks], counts)
-        self.slabs = [np.frombuffer(bytearray(each), np.uint8) for each in self.content]
+        self.slabs = [link.slab(NBYTES) for _ in range(ALL)]
+        for slab, each in zip(self.slabs, self.content, strict=True):
+            slab[:] = np.frombuffer(each, np.uint8)
         files = {path: self}
-        self.ram = ExpertCache(chunks, ram, files, self.policy, wait=link.wait) if ram else None
+        self.ram = ExpertCache(chunks, ram, files, self.policy, link=link) if ram else None
         self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, self.ram)
 
     def read(self, into, offset, needed):
@@ -237,3 +241,23 @@ def test_the_thread_that_computes_waits_for_no_copy_from_ram(tmp_path):
         assert link.waited
         assert threading.current_thread().name not in link.waited
     assert device.wrong == []
+
+
+class PartlyPinned(StagedLink):
+    """A link in whose RAM not all is pinned. A copy passes through its buffer in three pieces."""
+
+    def __init__(self, device):
+        self.random = random.Random(1)
+        self.compute = device.compute
+        super().__init__(device, lambda nbytes: InRam(memory(nbytes), self.random.random() < 0.3), 1500)
+
+
+@pytest.mark.parametrize("ram", [0, 3], ids=["all in RAM", "3 in RAM"])
+def test_experts_in_memory_that_is_not_pinned_are_the_right_ones_too(tmp_path, ram):
+    for seed in range(4):
+        rng, link = random.Random(seed), PartlyPinned(FakeLink(seed))
+        with closing(link), closing(Device(tmp_path / "weights", 5, link, ram)) as device:
+            used = sum(len(device.one_pass(rng, stop=rng.randint(1, ALL))) for _ in range(12))
+            assert device.cache.shrink()
+            used += len(device.one_pass(rng))
+        assert (device.wrong, device.used) == ([], used)

@@ -4,6 +4,7 @@ of these only those that are not in the cache: that of the CPU, or of a device w
 import json
 import threading
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -220,6 +221,34 @@ def test_a_device_with_memory_of_its_own_gets_the_chosen_experts_that_it_lacks(
         assert done.from_disk <= (size * chosen if limits.host_nbytes else 0)
         other.rewind(len(other.ids) - 1)
         assert torch.equal(other.extend([token]), expected)
+    model.close()
+
+
+class PinnedOnly(AtOnce):
+    """A link that says which copies are from memory that is not pinned."""
+
+    def __init__(self, pinned):
+        super().__init__(pinned)
+        self.slabs, self.plain = [], 0
+
+    def slab(self, nbytes):
+        self.slabs.append(super().slab(nbytes))
+        return self.slabs[-1]
+
+    def copy(self, slot, source, after):
+        self.plain += not any(np.may_share_memory(source, slab) for slab in self.slabs)
+        super().copy(slot, source, after)
+
+
+@pytest.mark.parametrize("limits", [WeightLimits(300_000), WeightLimits(300_000, 600_000)], ids=str)
+def test_experts_that_cannot_be_pinned_pass_through_pinned_memory(path, monkeypatch, limits):
+    link = PinnedOnly(700_000)
+    monkeypatch.setattr(builder, "link_to", lambda device: link)
+    model = load(path, limits=limits)
+    Sequence(model, CONTEXT).extend(TEXT)
+    model.streamer.sweep()
+    assert link.pinned < 0
+    assert link.plain == 0
     model.close()
 
 

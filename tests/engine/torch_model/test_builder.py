@@ -201,7 +201,8 @@ class AtOnce:
         self.pinned = pinned
 
     def slots(self, count, nbytes):
-        return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
+        with torch.inference_mode(False):  # any thread may write to them
+            return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
 
     def slab(self, nbytes):
         self.pinned -= nbytes
