@@ -3,7 +3,8 @@ for what, and what is counted."""
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +92,15 @@ class ExpertHome(ABC):
         with self._changed:
             self._policy.choose(mixture, wanted, rows)
             self.begin(mixture, wanted)
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Let the passes within teach nothing about the routing."""
+        self._policy.learns = False
+        try:
+            yield
+        finally:
+            self._policy.learns = True
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""

@@ -32,7 +32,8 @@ class ExpertPolicy:
     a slot. Where experts are independent and many, leaving out what is worth least is optimal (Whittle's
     index; Weber and Weiss, "On an index policy for restless bandits", 1990).
 
-    Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`.
+    Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`;
+    `learns`: whether passes teach anything.
     """
 
     def __init__(self, mixtures: Sequence[int], counts: RoutingCounts | None = None) -> None:
@@ -56,6 +57,7 @@ class ExpertPolicy:
         self.chances = np.zeros(len(mixtures))
         self._ranked: NDArray[np.int64] | None = None  # computed when it is needed
         self.wanted: list[int] = []
+        self.learns = True
         for turn in range(len(numbers)):
             self._expect(turn)
         self._weigh()
@@ -78,7 +80,7 @@ class ExpertPolicy:
         self._rows[mixture] = rows
         ours = self._members[self._now]
         self.wanted = list(wanted)
-        if len(wanted) <= MOST * len(ours):
+        if self.learns and len(wanted) <= MOST * len(ours):
             before = self._used[ours]
             self._used[ours] = False
             self._used[self.wanted] = True
@@ -95,7 +97,7 @@ class ExpertPolicy:
         """Note that the pass has ended, and that the text goes on behind this row of it."""
         last = [expert for rows in self._rows.values() if row < len(rows) for expert in rows[row]]
         self._rows.clear()
-        if last:
+        if last and self.learns:
             self.end(last)
 
     def end(self, last: Sequence[int]) -> None:

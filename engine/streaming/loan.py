@@ -61,7 +61,8 @@ class Lending:
             run()
             return run()
 
-        tried = try_shares(timed, self.nbytes, processor)
+        with self._streamer.trial():
+            tried = try_shares(timed, self.nbytes, processor)
         self.use(tried.share)
         _log.info(
             "Passes of %d rows take %.3f s if all weights cross the link, and %.3f s if the processor "

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from operator import floordiv
 from pathlib import Path
@@ -308,6 +309,10 @@ class Streamer:
     def kept(self, row: int) -> None:
         if self._cache:
             self._cache.kept(row)
+
+    def trial(self) -> AbstractContextManager[None]:
+        """Return a context whose passes teach nothing about the routing: their text is nobody's."""
+        return self._cache.trial() if self._cache else nullcontext()
 
     def choose(self, chosen: Sequence[Movable], rows: Sequence[Sequence[Movable]] = ()) -> None:
         if self._cache:

@@ -14,7 +14,8 @@ from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.planner import loan
 from engine.planner.loan import ROWS, processor_share
-from engine.streaming import WeightLimits
+from engine.streaming import WeightLimits, chunks
+from engine.streaming.disk import SECTOR
 from engine.streaming.loan import Lending
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
@@ -201,4 +202,19 @@ def test_a_model_that_is_not_streamed_needs_no_help(tmp_path, link):
     model = load(tmp_path, WeightLimits(1 << 30), processor_helps=True)
     assert model.lending is None
     assert Sequence(model, CONTEXT).extend(TEXT).isfinite().all()
+    model.close()
+
+
+def test_the_passes_that_choose_a_share_teach_nothing_about_the_routing(tmp_path, link, monkeypatch):
+    monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)  # else, all of so small a file is close together
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    reference(
+        "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
+    ).save_pretrained(tmp_path)
+    model = load(tmp_path, WeightLimits(300_000), processor_helps=True)
+    assert model.lending is not None
+    assert model.experts.misses > 0
+    assert model.streamer._cache.routing.passes == 0
+    Sequence(model, CONTEXT).extend([5])
+    assert model.streamer._cache.routing.passes == 1
     model.close()
