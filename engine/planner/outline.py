@@ -123,8 +123,8 @@ class Outline:
     `state_row`: what these layers keep of one row of a tree.
     `uneven`: bytes of memory that a row of a compiled pass takes because layers differ.
     Of a mixture: `experts`: bytes of its experts, 0 if there are none; `chosen`: share of the experts that a
-    token uses; `choices`: bytes of memory that a row of a compiled pass takes for its experts; `routing`:
-    counts of earlier answers; None if there are none.
+    token uses; `choices`: bytes of memory that a row of a compiled pass takes for its experts; `answers`:
+    numbers that a row's experts give in torch's passes; `routing`: counts of earlier answers, or None.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
@@ -157,6 +157,7 @@ class Outline:
     experts: int = 0
     chosen: float = 1.0
     choices: int = 0
+    answers: int = 0
     routing: RoutingCounts | None = None
     own_layer: OwnLayer | None = None
 
@@ -267,6 +268,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         )
         if model.experts
         else 0,
+        answers=model.experts_per_token * model.hidden if model.experts else 0,
         routing=kept_counts(Path(file)) if model.experts else None,
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
@@ -331,6 +333,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         experts=expert_nbytes,
         chosen=chosen,
         choices=row_choices(weights, experts, used),
+        answers=used * hidden if expert_nbytes else 0,
         routing=kept_counts(checkpoint.path) if expert_nbytes else None,
         own_layer=_own_layer(checkpoint),
     )

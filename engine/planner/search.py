@@ -84,6 +84,7 @@ class Candidate:
         compute = self.compute(target)
         rows = min(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
         in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
+        in_a_layer += rows * target.answers if compute.unpacks else 0
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
         taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)

@@ -14,6 +14,7 @@ from engine.planner import Asked, PairOutline, checkpoint_outline, plan_for
 from engine.planner.choices import choice_nbytes
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
+from engine.planner.search import PROMPT_ROWS, Candidate
 from tests.engine.model.test_compiled import saved, tiny
 from tests.engine.planner.made import LAPTOP, PAIR
 
@@ -68,7 +69,9 @@ def test_the_catalogue_and_a_file_say_the_same_of_choices(tmp_path):
     module.save_pretrained(tmp_path)
     config = module.config
     sizes = config.hidden_size, config.intermediate_size
-    assert checkpoint_outline(open_checkpoint(tmp_path), "tiny").choices == choice_nbytes(*sizes, 5, 2, True)
+    outline = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
+    assert outline.choices == choice_nbytes(*sizes, 5, 2, True)
+    assert outline.answers == 2 * config.hidden_size
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -82,3 +85,17 @@ def test_a_plan_has_room_for_choices_in_compiled_passes(compiled):
     more = plans[0].memory.ram - plans[1].memory.ram
     assert more == (STREAMED_ROWS * target.choices if compiled else 0)
     assert STREAMED_ROWS * target.choices > 70 << 20
+
+
+def test_a_plan_has_room_for_what_experts_answer_in_torchs_passes():
+    """`engine.quantization.Experts` keeps the results of a row's experts apart, to add them in their order."""
+    target = replace(catalogued("qwen3-30b-a3b-q4_k_m"), compiled=False)
+    assert target.answers == 8 * 2048
+    cores = replace(LAPTOP, ram=64 * GIB)
+    found = [
+        Candidate(PairOutline(each, None, PAIR.acceptance), cores, Asked(8192), "cpu", 0, False, False)
+        for each in (target, replace(target, answers=0))
+    ]
+    itemsize = found[0].compute(target).itemsize
+    more = found[0].overhead_nbytes - found[1].overhead_nbytes
+    assert more == PROMPT_ROWS * target.answers * itemsize > 60 << 20
