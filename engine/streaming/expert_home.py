@@ -1,5 +1,5 @@
-"""What caches of experts have in common, whatever memory they are in: which experts they hold, what makes room
-for what, and what is counted."""
+"""What caches of experts have in common, whatever memory they are in: which experts they hold, what makes
+room for what, and what is counted."""
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.errors import exhausted_tier
 from engine.routing import RoutingCounts
@@ -24,9 +23,9 @@ LEAST_SLOTS = 2
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """Memory for one expert. Attributes: `bytes`; `slab`: the number of the slab that it is a part of; `free`:
-    the event after which the bytes may be written, None for at once; `arrived`: that of the last copy to
-    them, None once computation waits for it."""
+    """Memory for one expert. Attributes: `bytes`; `slab`: the number of the slab that it is a part of;
+    `free`: the event after which the bytes may be written, None for at once; `arrived`: that of the last copy
+    to them, None once computation waits for it."""
 
     bytes: Bytes
     slab: int

@@ -16,9 +16,9 @@ PRIOR = 0.3
 MOST = 0.5
 # The least chance with which an expert is read before its mixture has chosen.
 LIKELY = 0.25
-# Of n experts in a cache that is asked first, the likeliest ones are expected to stay there, and none that is
-# beyond rank STAY * n by its chance. In replays of made-up routing, a cache behind then reads as little as with
-# a policy that learns from the misses of the first one, whatever the sizes of the two are.
+# Of n experts in a cache that is asked first, the likeliest ones are expected to stay there, and none that
+# is beyond rank STAY * n by its chance. In replays of made-up routing, a cache behind it then reads as little
+# as with a policy that learns from the misses of the first one, whatever the sizes of the two are.
 STAY = 2
 
 
@@ -117,8 +117,8 @@ class ExpertPolicy:
 
     def worth(self, elsewhere: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
         """Return what each expert is worth in memory: more than 1 if it is wanted, the more the sooner.
-        elsewhere: bool [experts], those in a cache that is asked first; None for none. They are worth the less
-        here the surer they stay there: nothing if they are the likeliest of all."""
+        elsewhere: bool [experts], those in a cache that is asked first; None for none. They are worth the
+        less here the surer they stay there: the likeliest one is worth nothing."""
         worth = self._worth.copy()
         worth[self.wanted] = 2 - np.arange(len(self.wanted)) / max(len(self.wanted), 1)
         if elsewhere is not None and (count := np.count_nonzero(elsewhere)):

@@ -84,8 +84,8 @@ def expert_slots(
 ) -> int:
     """Return how many slots a cache of `experts` has where it shares `nbytes` bytes with `chunks`, those that
     every pass uses. These have priority: the cache gets what they leave, and at least as many slots as a
-    ring. 0 if there are no experts. option: the one that sets `nbytes`. fitting: a function that returns how many
-    slots fit: (bytes, bytes of a slot) -> their number.
+    ring. 0 if there are no experts. option: the one that sets `nbytes`. fitting: a function that returns how
+    many slots fit: (bytes, bytes of a slot) -> their number.
 
     Raises BadOption if not even two experts and the smallest ring of the chunks fit.
     """

@@ -1,18 +1,19 @@
 """How the slots of a cache are cut out of slabs of a graphics card's memory, so that next to nothing is lost.
 
-torch takes memory from the driver in segments, and gives back none of which a part is in use: blocks of up to
-1 MiB share segments of 2 MiB, those of less than 10 MiB segments of 20 MiB, and each larger one has a segment
-of its own, of whole 2 MiB (`get_allocation_size` in c10/cuda/CUDACachingAllocator.cpp). An expert of 2.6 MB in
-a block of its own would take 11 % more than its bytes, and giving it back would free nothing.
+torch takes memory from the driver in segments, and gives back none of which a part is in use: blocks of up
+to 1 MiB share segments of 2 MiB, those of less than 10 MiB segments of 20 MiB, and each larger one has a
+segment of its own, of whole 2 MiB (`get_allocation_size` in c10/cuda/CUDACachingAllocator.cpp). With a block
+of its own for each expert, a cache takes 11 % more than the bytes of experts of 2.6 MB, and giving one back
+frees nothing.
 """
 
 from dataclasses import dataclass
 
 _MIB = 1 << 20
-_SHARED = ((_MIB, 2 * _MIB), (10 * _MIB - 1, 20 * _MIB))  # the largest block in a segment, and the segment
+_SHARED = ((_MIB, 2 * _MIB), (10 * _MIB - 1, 20 * _MIB))  # the largest block in a segment, the segment
 _UNIT = 2 * _MIB
-# Shares of a cache that one slab may be: few enough slabs that rounding each up costs little, and small enough
-# ones that a cache which is short of memory need not give up much.
+# A slab is a sixteenth to an eighth of a cache: so large that rounding it up costs little, and so small that
+# a cache which is short of memory need not give up much.
 _SMALLEST, _LARGEST = 16, 8
 
 
@@ -26,9 +27,8 @@ class Slabs:
 
     @classmethod
     def cut(cls, slots: int, size: int) -> "Slabs":
-        """Return the slabs in which so many slots of so many bytes take the least memory: an eighth to a
-        sixteenth of the slots in each, or, of a small cache, at most
-        half of them, or what a segment holds."""
+        """Return the slabs in which so many slots of so many bytes take the least memory. In those of a small
+        cache there may be more slots, up to half of them, as far as one shared segment has room."""
         least = max(1, slots // _SMALLEST)
         most = max(least, slots // _LARGEST, min(slots // 2, -(-_SHARED[-1][1] // size)))
         ways = (cls(count, size) for count in range(least, most + 1))

@@ -88,7 +88,7 @@ def test_a_plan_has_room_for_choices_in_compiled_passes(compiled):
 
 
 def test_a_plan_has_room_for_what_experts_answer_in_torchs_passes():
-    """`engine.quantization.Experts` keeps the results of a row's experts apart, to add them in their order."""
+    """`engine.quantization.Experts` keeps the results of a row's experts apart, to add them in order."""
     target = replace(catalogued("qwen3-30b-a3b-q4_k_m"), compiled=False)
     assert target.answers == 8 * 2048
     cores = replace(LAPTOP, ram=64 * GIB)

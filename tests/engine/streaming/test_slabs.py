@@ -12,7 +12,7 @@ from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.slabs import Slabs, fitting
 
 MIB = 1 << 20
-# (bytes of an expert, slots): of Qwen3-30B-A3B, gpt-oss-20b, Mixtral-8x7B and others, in 4 bits; some are few.
+# (bytes of an expert, slots): Qwen3-30B-A3B, gpt-oss-20b, Mixtral-8x7B and others, in 4 bits; some are few.
 CACHES = [(2_654_208, 2000), (2_654_208, 20), (13_271_040, 300), (99_090_432, 40), (99_090_432, 5)]
 CACHES += [(1_327_104, 3000), (4_300_800, 500), (6_291_456, 77)]
 
@@ -33,8 +33,8 @@ def segments(blocks):
 
 
 class Nothing:
-    """A link whose device has memory that nobody touches. Attributes: `asked`, the blocks that were asked for;
-    `blocks`, those that exist."""
+    """A link whose device has memory that nobody touches. Attributes: `asked`, the bytes of each block that
+    was asked for; `blocks`, those that exist, by place in `asked`."""
 
     def __init__(self):
         self.asked, self.blocks = [], weakref.WeakValueDictionary()
@@ -45,6 +45,9 @@ class Nothing:
             self.blocks[len(self.asked)] = each
             self.asked.append(nbytes)
         return made
+
+    def spare_nbytes(self):
+        return 0
 
     def copy(self, slot, source, after):
         pass
