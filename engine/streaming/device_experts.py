@@ -12,16 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk
-from engine.streaming.crew import SYSTEM
+from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.expert_cache import ExpertCache
-from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
+from engine.streaming.expert_home import ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.slabs import Slabs
 
 # If a mixture chose at least this share of its experts, those of the next one are copied before it has
 # chosen. If each row chooses 2 of 8 experts at random, a pass of 6 rows uses 82 % of them.
 _MOST = 0.8
+# A cache that has given memory back takes a slab again where, for so many seconds, this much was free beside
+# it.
+PATIENCE_S = 15.0
+MARGIN_NBYTES = 256 << 20
 
 
 class DeviceExperts(ExpertHome):
@@ -36,11 +40,12 @@ class DeviceExperts(ExpertHome):
         link: DeviceLink,
         slabs: Sequence[NDArray[np.uint8]],
         ram: ExpertCache | None,
+        crew: Crew = SYSTEM,
     ) -> None:
         """experts, slots, policy: as of `ExpertHome`. slabs: the memory of each expert, if all are in RAM.
         ram: otherwise, the cache in RAM that they come through, with the same policy; it is closed with this
-        one."""
-        super().__init__(experts, slots, policy, ram.changed if ram else SYSTEM.condition())
+        one. crew: its clock."""
+        super().__init__(experts, slots, policy, ram.changed if ram else crew.condition())
         if ram:
             self._ready = ram.elsewhere  # so that it keeps what the device lacks
         self._link = link
@@ -48,6 +53,10 @@ class DeviceExperts(ExpertHome):
         self._in_ram = slabs
         self._ram = ram
         self._members = Counter(expert.mixture for expert in experts)
+        self._planned = slots
+        self._crew = crew
+        self._patience_s = PATIENCE_S
+        self._looked = crew.now()  # at the free memory
         self._most = False  # whether the next mixture's experts are still to be copied before it has chosen
 
     @property
@@ -101,6 +110,8 @@ class DeviceExperts(ExpertHome):
             given = len(self._give_back(max(1, have // 8)))
             if given:
                 self._limit = have - given
+                self._patience_s *= 2
+                self._look()
             return given > 0
 
     def close(self) -> None:
@@ -118,10 +129,26 @@ class DeviceExperts(ExpertHome):
     # -- slots; the lock is held -----------------------------------------------------------------------------
 
     def begin(self, mixture: int, wanted: Sequence[int]) -> None:
+        self._grow()
         self._most = len(wanted) >= _MOST * self._members[mixture]
         if self._ram:
             self._ram.begin(mixture, wanted)
         super().begin(mixture, wanted)
+
+    def _grow(self) -> None:
+        """Let the cache have a slab more, up to what was planned, if passes have left enough free for long.
+        After each time that the memory did not suffice, that takes twice as long: a pass that needs more than
+        usual, such as one over a long prompt, may come again."""
+        if self._limit == self._planned or self._crew.now() < self._looked + self._patience_s:
+            return
+        count = min(self._cut.slots, self._planned - self._limit)
+        if self._look() >= self._cut.slab_nbytes(count) + MARGIN_NBYTES:
+            self._limit += count
+
+    def _look(self) -> int:
+        """Return the bytes that were free at any time since the last look."""
+        self._looked = self._crew.now()
+        return self._link.spare_nbytes()
 
     def _from_disk(self) -> int:
         return self._ram.counts.read if self._ram else 0

@@ -22,11 +22,14 @@ Event = Any
 
 
 class DeviceLink(Protocol):
-    """The interface to a device with memory of its own. One thread computes; it, and one that only copies,
-    launch copies; any thread may ask for a slab. Tests substitute a fake."""
+    """The interface to a device with memory of its own. One thread computes; any
+    thread may launch copies, wait, and ask for a slab. Tests substitute a fake."""
 
     def slots(self, count: int, nbytes: int) -> list[Bytes]:
         """Allocate `count` slots in device memory, uint8 [nbytes] each."""
+
+    def spare_nbytes(self) -> int:
+        """Return the bytes of device memory that were free at any time since the last call."""
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         """Allocate page-aligned pinned RAM, uint8 [nbytes], from which the device can copy asynchronously.

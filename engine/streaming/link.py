@@ -37,6 +37,12 @@ class CudaLink:
         with torch.inference_mode(False):  # usable inside and outside inference mode
             return [torch.empty(nbytes, dtype=torch.uint8, device=self._device) for _ in range(count)]
 
+    def spare_nbytes(self) -> int:
+        free, _ = self._card.mem_get_info(self._device)
+        kept = self._card.memory_reserved(self._device) - self._card.max_memory_allocated(self._device)
+        self._card.reset_peak_memory_stats(self._device)
+        return int(free + kept)  # torch keeps memory that passes give back
+
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         if not self._pins:
             return memory(nbytes)

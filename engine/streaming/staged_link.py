@@ -57,6 +57,9 @@ class StagedLink:
     def slots(self, count: int, nbytes: int) -> list[Bytes]:
         return self._link.slots(count, nbytes)
 
+    def spare_nbytes(self) -> int:
+        return self._link.spare_nbytes()
+
     def room(self, nbytes: int) -> InRam:
         """Return memory that `copy` knows, pinned as far as possible."""
         room = self._allocate(nbytes)

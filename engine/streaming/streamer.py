@@ -182,7 +182,7 @@ class Streamer:
         ram = None
         if not slabs:
             ram = ExpertCache(experts, self._ram_slots, files, policy, others, self._crew, link)
-        self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram)
+        self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram, self._crew)
         if slabs:
             cache.fill(first, slabs.__getitem__, progress)
             return

@@ -109,6 +109,9 @@ class SimulatedCard:
     def slots(self, count: int, nbytes: int) -> list[NDArray[np.uint8]]:
         return [self.slab(nbytes)] * count
 
+    def spare_nbytes(self) -> int:
+        return 0
+
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         """Return memory that is shared with all other slabs and slots, and never written to."""
         if len(self._memory) < nbytes:

@@ -89,6 +89,15 @@ class Card:
     def mem_get_info(self, device: Any = None) -> tuple[int, int]:
         return self.memory.nbytes - self.memory.used, self.memory.nbytes
 
+    def memory_reserved(self, device: Any = None) -> int:
+        return self.memory.used
+
+    def max_memory_allocated(self, device: Any = None) -> int:
+        return self.memory.peak
+
+    def reset_peak_memory_stats(self, device: Any = None) -> None:
+        self.memory.peak = self.memory.used
+
     def synchronize(self, device: Any = None) -> None:
         for stream in list(self.queue.streams):
             stream.synchronize()

@@ -53,11 +53,12 @@ class Block:
 
 
 class Memory:
-    """The card's memory. Attribute: `nbytes`, its size."""
+    """The card's memory. Attributes: `nbytes`, its size; `peak`, the most bytes that were in use."""
 
     def __init__(self) -> None:
         self.nbytes = 1 << 30
         self._used = 0
+        self.peak = 0
         self._pages = mmap.mmap(-1, RESERVED, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=0)
         self._next = np.frombuffer(self._pages, np.uint8).ctypes.data
         self._stop = self._next + RESERVED
@@ -91,6 +92,7 @@ class Memory:
             self._next += -(-max(nbytes, 1) // ALIGNMENT) * ALIGNMENT
             assert self._next <= self._stop, "the card's addresses are used up"
             self._used += nbytes
+            self.peak = max(self.peak, self._used)
             self._blocks[address] = Block(nbytes, freed)
             row = self._free.pop()
             self._rows = max(self._rows, row + 1)

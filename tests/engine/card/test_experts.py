@@ -90,6 +90,25 @@ def test_a_card_that_runs_out_of_memory_keeps_fewer_experts(path, small_card):
     model.close()
 
 
+def test_a_card_with_enough_memory_again_keeps_as_many_experts_as_before(path, small_card, monkeypatch):
+    model = load(path, limits=WeightLimits(MANY))
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT)
+    before = model.streamer.cache_nbytes
+    small_card(1000)
+    sequence.rewind(0)
+    sequence.extend(TEXT)
+    monkeypatch.setattr(model.streamer._cache, "_patience_s", 0.0)
+    sequence.extend([7])
+    assert model.streamer.cache_nbytes < before
+    small_card(1 << 29)
+    for _ in range(20):
+        sequence.extend([7])
+        sequence.rewind(5)
+    assert model.streamer.cache_nbytes == before
+    model.close()
+
+
 def test_a_card_without_memory_for_a_pass_says_so(path, small_card):
     model = load(path, limits=WeightLimits(FEW))
     sequence = Sequence(model, CONTEXT)

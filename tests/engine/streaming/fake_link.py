@@ -22,7 +22,7 @@ class FakeLink:
     """A `DeviceLink` with a copying and a computing stream. Work is done at random moments, and when waited
     for.
 
-    Attributes: `log`: the work done, in order.
+    Attributes: `log`: the work done, in order; `spare`: bytes of its memory that were free.
     """
 
     def __init__(self, seed: int) -> None:
@@ -33,10 +33,14 @@ class FakeLink:
             "compute": deque(),
         }
         self.log: list[str] = []
+        self.spare = 0
 
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
         with torch.inference_mode(False):  # any thread may write to them
             return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
+
+    def spare_nbytes(self) -> int:
+        return self.spare
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         return memory(nbytes)

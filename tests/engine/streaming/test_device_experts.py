@@ -12,7 +12,8 @@ import torch
 from engine.checkpoints import Span
 from engine.errors import StreamBroken
 from engine.streaming.chunks import StoredMatrix, make_chunk
-from engine.streaming.device_experts import DeviceExperts
+from engine.streaming.crew import SYSTEM
+from engine.streaming.device_experts import MARGIN_NBYTES, PATIENCE_S, DeviceExperts
 from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
@@ -261,3 +262,27 @@ def test_experts_in_memory_that_is_not_pinned_are_the_right_ones_too(tmp_path, r
             assert device.cache.shrink()
             used += len(device.one_pass(rng))
         assert (device.wrong, device.used) == ([], used)
+
+
+def test_a_cache_that_was_short_of_memory_grows_again_when_enough_was_free_for_long(tmp_path, monkeypatch):
+    link, rng, clock = FakeLink(11), random.Random(11), [0.0]
+    monkeypatch.setattr(SYSTEM, "now", lambda: clock[0])
+    with closing(Device(tmp_path / "weights", 12, link)) as device:
+
+        def slots_after(seconds, spare):
+            clock[0] += seconds
+            link.spare = spare
+            device.one_pass(rng)
+            return device.cache.nbytes // NBYTES
+
+        enough, longer = MARGIN_NBYTES + NBYTES, 2 * PATIENCE_S
+        assert slots_after(0, 0) == 12
+        assert device.cache.shrink()
+        assert slots_after(longer - 1, enough) == 11
+        assert slots_after(1, enough - 1) == 11
+        assert slots_after(longer, enough) == 12
+        assert slots_after(longer, enough) == 12  # as many as were planned
+        assert device.cache.shrink()
+        assert slots_after(longer, enough) == 11  # longer than after the first time
+        assert slots_after(longer, enough) == 12
+    assert device.wrong == []
