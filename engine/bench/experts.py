@@ -172,7 +172,7 @@ def hits_of_policy(turns: Turns, policy: "ExpertPolicy", slots: int) -> Hits:
             if held < slots:
                 held += 1
             else:
-                out = policy.out(ready, expert, of_wanted=True, held=expert)
+                out = policy.out(ready, expert, of_wanted=True, held=[expert])
                 assert out is not None
                 ready[out] = False
             ready[expert] = True

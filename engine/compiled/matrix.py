@@ -41,6 +41,13 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CachedMatrix(Matrix):
+    """A matrix whose tiles are in memory at times. Attribute: `place`, int64 [1], their address then."""
+
+    place: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class StreamedMatrix(Matrix):
     """A matrix whose bytes, as a file stores them, are in memory for a part of each pass only; its tiles are
     packed when they are multiplied. Attributes: `chunk`, the number of the chunk with which the bytes come;
@@ -91,12 +98,23 @@ def tiled(layout: str, shape: tuple[int, int], stored: NDArray[np.uint8]) -> Til
     matrix = TiledMatrix(
         layout, shape, aligned(-(-shape[0] // LANES) * LAYOUTS[layout].tile_nbytes(shape[1]))
     )
-    source = stored.ctypes.data, stored_nbytes(layout, (shape[1],)), *shape
-    out = matrix.data.ctypes.data, matrix.tile_nbytes
-    packer = tile_packer(layout)
     piece = max(1, _PIECE_NBYTES // matrix.tile_nbytes)
-    spread(matrix.tiles, lambda start, stop: _pack(packer, *source, *out, start, stop), piece)
+    spread(matrix.tiles, lambda start, stop: pack(matrix, stored, matrix.data, start, stop), piece)
     return matrix
+
+
+def pack(
+    matrix: Matrix,
+    stored: NDArray[np.uint8],
+    into: NDArray[np.uint8],
+    first: int = 0,
+    last: int | None = None,
+) -> None:
+    """Pack the tiles first..last of a matrix, all if `last` is None, on this thread. stored: the bytes as a
+    file holds them; into: memory of all its tiles."""
+    source = stored.ctypes.data, stored_nbytes(matrix.layout, (matrix.shape[1],)), *matrix.shape
+    out = into.ctypes.data, matrix.tile_nbytes
+    _pack(tile_packer(matrix.layout), *source, *out, first, matrix.tiles if last is None else last)
 
 
 def quantized(numbers: NDArray[np.float32]) -> TiledMatrix:

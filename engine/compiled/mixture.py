@@ -1,7 +1,7 @@
 """A mixture of experts in a compiled program: its weights, its steps, and the memory that all mixtures of a
 pass share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,9 +29,10 @@ class ExpertSource(Protocol):
         """Announce the experts that this pass fetches, in the order of use. rows: those of each row of the
         pass; empty if they teach nothing."""
 
-    def fetch(self, expert: int) -> None:
-        """Put the matrices of an expert in place, until the next fetch. Raises StreamBroken if they cannot be
-        read, and Interrupted if the pass is interrupted meanwhile."""
+    def fetch(self) -> Sequence[int]:
+        """Wait until some of the announced experts are in memory, put their matrices in place until the next
+        fetch, and return them; none if all have been. Raises StreamBroken if they cannot be read, and
+        Interrupted if the pass is interrupted meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ class Mixture:
 
 @dataclass(frozen=True, slots=True)
 class ExpertSteps:
-    """The steps first..last of a table that multiply by a mixture's experts. They run once for each used
-    expert, after it has been fetched. counters: of their products; routing, used, chosen: see `router`."""
+    """The steps first..last of a table that multiply by a mixture's experts. They run for some of the used
+    experts at a time, as they arrive. counters: of their products; routing, used, chosen: see `router`."""
 
     first: int
     last: int
@@ -158,8 +159,8 @@ class MixtureRoom:
     ) -> ExpertSteps | None:
         """Append the steps behind the product of the router; `result`, float32 [rows, width], gets what the
         layer adds to the states. tiles: room for a tile of each thread, as for a product step. shared: the
-        results of the shared expert, float32 [rows, width]. Return the steps that run once for each expert;
-        None if they run once for all of them."""
+        results of the shared expert, float32 [rows, width]. Return the steps that run whenever experts
+        arrive; None if they run once for all of them."""
         both, biases = (self._state, address(self._routing)), mixture.biases
         program.add(
             router.route_step,
@@ -217,3 +218,14 @@ class MixtureRoom:
             *(*tiles, matrices, address(table), out.strides[0]),
         )
         program.kept.append(table)
+
+
+def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """Return the ranges (first, last + 1) of neighbours among `numbers`."""
+    found: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if found and found[-1][1] == number:
+            found[-1] = found[-1][0], number + 1
+        else:
+            found.append((number, number + 1))
+    return found

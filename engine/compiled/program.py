@@ -4,6 +4,7 @@ A program is data. Its steps are the same few compiled functions for every archi
 one to another (biases, norms of queries and keys, windows, caps) is in the arguments of the steps.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from engine.compiled.layer_inputs import LayerInput
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix, StreamedMatrix, aligned, by_chunk
-from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom
+from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom, runs
 from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
 from engine.compiled.states import StateShape
@@ -178,10 +179,7 @@ class CompiledPass:
         self.pool = pool
         self.state = aligned(8 * steps.STATE).view(np.int64)
         self.state[steps.STOP] = interruption.ADDRESS
-        of_experts = [matrix for each in mixtures for matrix in (*each.gate_up, *each.down)]
-        streamed = [
-            matrix.tile_nbytes for matrix in (*matrices, *of_experts) if isinstance(matrix, StreamedMatrix)
-        ]
+        streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
         self.rows = rows = STREAMED_ROWS if streamed or mixtures else MOST_ROWS
         width = shape.width
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
@@ -451,17 +449,17 @@ class CompiledPass:
         end_if_interrupted()
 
     def _run_experts(self, table: Ints, which: ExpertSteps) -> None:
-        """Run the steps of each expert that the rows have chosen, once it is in memory."""
+        """Run the steps of the experts that the rows have chosen: those in memory first, side by side."""
         end_if_interrupted()  # the choice may be incomplete
         used = which.used[: which.routing[router.LAST]].tolist()
         rows = int(self.state[steps.ROWS])
         teaches = self._is_whole and rows <= MOST_ROWS  # a prompt says little of the next pass
         which.source.choose(used, which.chosen[:rows].tolist() if teaches else ())
-        for number, expert in enumerate(used):
-            which.source.fetch(expert)
-            which.routing[router.FIRST], which.routing[router.LAST] = number, number + 1
-            which.counters[:] = 0
-            self.pool.run(address(table), which.first, which.last)
+        while here := which.source.fetch():
+            for start, stop in runs(bisect_left(used, expert) for expert in here):
+                which.routing[router.FIRST], which.routing[router.LAST] = start, stop
+                which.counters[:] = 0
+                self.pool.run(address(table), which.first, which.last)
 
 
 @dataclass(frozen=True, slots=True)

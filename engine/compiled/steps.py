@@ -211,7 +211,7 @@ def multiply(tile, stop, matrix, out, rows, blocks, packed, plain, room, stop_wo
         while tile < end:
             if ints_at(stop_word)[0]:
                 return
-            weights = m[0] + tile * m[2]
+            weights = (ints_at(m[12])[0] if m[12] and not m[11] else m[0]) + tile * m[2]
             if m[11]:
                 weights, begin = room, tile * LANES
                 stored = ints_at(m[12])[0] + begin * m[13]
@@ -233,8 +233,8 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     multiplied; number of tiles in all matrices; room for a tile of each thread; bytes of a tile in it; then
     for each matrix: tiles; number of tiles; bytes of a tile; result, float32 [rows, ...]; bytes of a row of
     the result; whether the weights are plain; addresses of the products for 16, 8, 4, 2 and 1 rows; address
-    of the packer, or 0; and where a tile is packed when it is multiplied: address of the address of the first
-    row as stored; bytes of such a row; number of rows.
+    of the packer, or 0; where the weights come and go, the address of the address of the tiles, or of the
+    first row as stored if there is a packer, else 0; and for a packer, bytes of such a row; number of rows.
     """
     a = ints_at(arguments)
     state = ints_at(a[0])

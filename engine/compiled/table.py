@@ -12,7 +12,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.compiled import steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
 from engine.compiled.layout import BLOCK, LAYOUTS
-from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
+from engine.compiled.matrix import CachedMatrix, Matrix, StreamedMatrix, TiledMatrix, aligned
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import ROW_COUNTS, tile_product
 
@@ -75,6 +75,8 @@ def product_arguments(matrix: Matrix, out: int, out_nbytes: int) -> list[int]:
     products = [tile_product(matrix.layout, count) if count in ROW_COUNTS else 0 for count in _COUNTS]
     plain = int(bool(LAYOUTS[matrix.layout].number))
     packing = [0, 0, 0, 0]
+    if isinstance(matrix, CachedMatrix):
+        packing[1] = address(matrix.place)
     if isinstance(matrix, StreamedMatrix):
         row_nbytes = stored_nbytes(matrix.layout, (matrix.shape[1],))
         packing = [tile_packer(matrix.layout), address(matrix.place), row_nbytes, matrix.shape[0]]

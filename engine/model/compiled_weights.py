@@ -1,14 +1,14 @@
 """The weights of a compiled model: in tiles in memory, or streamed in each pass."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
 from engine.compiled.layout import expansion
-from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
+from engine.compiled.matrix import CachedMatrix, Matrix, StreamedMatrix, TiledMatrix, pack, tiled
 from engine.compiled.mixture import ExpertSource
 from engine.formats import Format, GroupedFormat, Parts, format_named, joined, unpacked
 from engine.formats.grouped_blocks import transcoded
@@ -18,6 +18,7 @@ from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, is_matrix
 from engine.streaming import (
     DiskTable,
     Mover,
+    Packing,
     StoredMatrix,
     StoredTable,
     Streamer,
@@ -33,18 +34,14 @@ Kind = tuple[str, tuple[int, ...], bool]  # of a matrix: format, shape, and whet
 
 @dataclass(slots=True, eq=False)
 class BroughtMatrix:
-    """A matrix as stored, whose bytes come and go.
+    """A matrix whose bytes come and go: those of its tiles if it belongs to an expert, else those stored.
 
-    Attributes: `format`; `shape`; `in_turn`, as in `Weight`; `room`, uint8, for blocks that are joined from
-    parts: experts of one shape share it, since one of them is in place at a time; None if the bytes are taken
-    as they are; `mover`, or None if the bytes stay; `data`, uint8 [bytes], empty while they are not here;
-    `place`, int64 [1], their address.
+    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `data`, uint8 [bytes], empty while they
+    are not here; `place`, int64 [1], their address.
     """
 
     format: Format
     shape: tuple[int, int]
-    in_turn: bool = False
-    room: NDArray[np.uint8] | None = None
     mover: Mover | None = None
     data: NDArray[np.uint8] = field(default_factory=lambda: _NO_BYTES)
     place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -52,27 +49,25 @@ class BroughtMatrix:
     def give(self, parts: Sequence[NDArray[np.uint8]]) -> None:
         """See `streaming.Movable.give`."""
         self.data = parts[0] if parts else _NO_BYTES
-        if parts and self.room is not None:
-            joined.join(parts, self.shape, self.in_turn, self.room)
-            self.data = self.room
         self.place[0] = self.data.ctypes.data
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedExperts:
     """The experts of one layer that a streamer brings. experts: one matrix of each, with which all its others
-    come."""
+    come; numbers: of experts, by that of the streamer's chunk."""
 
     streamer: Streamer
     experts: Mapping[int, BroughtMatrix]
+    numbers: Mapping[int, int]
 
     def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
         of_rows = [[self.experts[expert] for expert in row] for row in rows]
         chosen = [self.experts[expert] for expert in wanted]
         self.streamer.choose(chosen, of_rows)
 
-    def fetch(self, expert: int) -> None:
-        self.streamer.fetch(self.experts[expert])
+    def fetch(self) -> list[int]:
+        return [self.numbers[chunk] for chunk in self.streamer.fetch_present()]
 
 
 @dataclass(slots=True)
@@ -84,7 +79,7 @@ class CompiledWeights:
     the rows of the embedding. `inputs`: those of the table of inputs that layers have for themselves, as they
     are stored; None if there is none. `adjacent`: whether queries and keys are stored with rotated pairs side
     by side. `streamer`: brings the streamed matrices; None if there are none. `lender`: the weights to which
-    all but some matrices belong. `rooms`: those of streamed experts (`BroughtMatrix.room`).
+    all but some matrices belong.
     """
 
     matrices: dict[str, list[Matrix]] = field(default_factory=dict)
@@ -93,7 +88,6 @@ class CompiledWeights:
     adjacent: bool = False
     streamer: Streamer | None = None
     lender: "CompiledWeights | None" = None
-    rooms: Sequence[NDArray[np.uint8]] = ()
     inputs: StoredTable | DiskTable | None = None
     _chunks: dict[int, list[tuple[StreamedMatrix, BroughtMatrix]]] = field(default_factory=dict)
     _experts: dict[int, dict[int, BroughtMatrix]] = field(default_factory=dict)
@@ -104,7 +98,6 @@ class CompiledWeights:
         lent = {id(matrix) for matrix in self.lender._resident()} if self.lender else set()
         own = {id(matrix): matrix.nbytes for matrix in self._resident() if id(matrix) not in lent}
         total = sum(own.values()) + (self.streamer.nbytes if self.streamer else 0)
-        total += sum(room.nbytes for room in self.rooms)
         if self.lender:
             return total
         table = self.inputs.nbytes if self.inputs else 0
@@ -154,18 +147,17 @@ class CompiledWeights:
                 head.append(matrix)
         return head, copied
 
-    def streamed(self, stored: StoredMatrix[BroughtMatrix]) -> StreamedMatrix:
+    def brought(self, stored: StoredMatrix[BroughtMatrix]) -> Matrix:
         """Return a matrix that `arrive` brings, or the source of its mixture."""
         assert self.streamer is not None
         brought = stored.matrix
-        chunk = self.streamer.chunk(brought)
-        layout = brought.format.name if brought.room is None else joined.JOINED
-        matrix = StreamedMatrix(layout, brought.shape, chunk, brought.place)
-        if stored.expert is None:
-            self._chunks.setdefault(chunk, []).append((matrix, brought))
-        else:
+        if stored.expert is not None:
             mixture, expert = stored.expert
             self._experts.setdefault(mixture, {})[expert] = brought
+            return CachedMatrix(_layout(brought.format.name), brought.shape, brought.place)
+        chunk = self.streamer.chunk(brought)
+        matrix = StreamedMatrix(brought.format.name, brought.shape, chunk, brought.place)
+        self._chunks.setdefault(chunk, []).append((matrix, brought))
         return matrix
 
     def source(self, layer: int) -> ExpertSource | None:
@@ -173,7 +165,9 @@ class CompiledWeights:
         if layer not in self._experts:
             return None
         assert self.streamer is not None
-        return StreamedExperts(self.streamer, self._experts[layer])
+        experts = self._experts[layer]
+        numbers = {self.streamer.chunk(matrix): expert for expert, matrix in experts.items()}
+        return StreamedExperts(self.streamer, experts, numbers)
 
     def close(self) -> None:
         if self.streamer:
@@ -202,13 +196,9 @@ def read_weights(
         if tied:
             matrices[HEAD] = matrices[EMBEDDING]
         (table,) = matrices.pop(EMBEDDING).spans
-        rooms = _rooms(matrices.values())
-        made.rooms = tuple(rooms.values())
-        left = limits.device_nbytes - sum(room.nbytes for room in made.rooms)
-        limits = replace(limits, device_nbytes=left)
-        nbytes = slot_nbytes(left)
+        nbytes = slot_nbytes(limits.device_nbytes)
         cut = {name: matrices[name].cut(nbytes) for name in sorted(matrices, key=order_of_use)}
-        stored = {key: _stored(key, piece, rooms) for key, piece in _pieces(cut)}
+        stored = {key: _stored(key, piece) for key, piece in _pieces(cut)}
         spans = [span for weight in weights.values() for span in weight.spans]
         files = open_files({span.file: span.modified for span in spans})
         made.table = DiskTable(table, files[table.file])
@@ -254,7 +244,7 @@ def read_weights(
         raise
     for name, group in cut.items():
         keys = [f"{name}[{number}]" for number in range(len(group))]
-        made.matrices[name] = [tiles.get(key) or made.streamed(stored[key]) for key in keys]
+        made.matrices[name] = [tiles.get(key) or made.brought(stored[key]) for key in keys]
     if limits is None and EMBEDDING in weights:
         made.table = tiles[f"{EMBEDDING}[0]"]
         made.matrices.setdefault(HEAD, [made.table])
@@ -273,12 +263,8 @@ def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:
 
 def _tiled(weight: Weight, parts: Parts) -> TiledMatrix | None:
     form, shape = format_named(weight.format), _shape(weight)
-    if weight.format == joined.APART:
-        blocks = np.empty(joined.joined_nbytes(shape), np.uint8)
-        joined.join(parts, shape, weight.in_turn, blocks)
-        return tiled(joined.JOINED, shape, blocks)
     if not isinstance(form, GroupedFormat):
-        return tiled(form.name, shape, parts[0])
+        return tiled(_layout(form.name), shape, _joined(weight, parts))
     assert weight.groups is not None
     found = transcoded(form, parts, shape, weight.groups)
     return None if found is None else tiled(found[0], shape, found[1])
@@ -289,20 +275,31 @@ def _shape(weight: Weight) -> tuple[int, int]:
     return rows, columns
 
 
-def _rooms(weights: Iterable[Weight]) -> dict[Kind, NDArray[np.uint8]]:
-    """Return room for the blocks of each kind of matrix whose parts are joined."""
-    apart = (weight for weight in weights if weight.format == joined.APART)
-    kinds = {_kind(weight): joined.joined_nbytes(_shape(weight)) for weight in apart}
-    return {kind: np.empty(nbytes, np.uint8) for kind, nbytes in kinds.items()}
+def _layout(format_name: str) -> str:
+    return joined.JOINED if format_name == joined.APART else format_name
 
 
-def _kind(weight: Weight) -> Kind:
-    return weight.format, weight.shape, weight.in_turn
+def _joined(weight: Weight, parts: Parts) -> NDArray[np.uint8]:
+    """Return the blocks of a matrix whose quants and scales may be apart."""
+    if weight.format != joined.APART:
+        return parts[0]
+    blocks = np.empty(joined.joined_nbytes(_shape(weight)), np.uint8)
+    joined.join(parts, _shape(weight), weight.in_turn, blocks)
+    return blocks
 
 
-def _stored(
-    name: str, weight: Weight, rooms: Mapping[Kind, NDArray[np.uint8]]
-) -> StoredMatrix[BroughtMatrix]:
-    room = rooms.get(_kind(weight))
-    matrix = BroughtMatrix(format_named(weight.format), _shape(weight), weight.in_turn, room)
-    return StoredMatrix(matrix, weight.spans, expert_of(name), int(expansion(weight.format) * weight.nbytes))
+def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
+    matrix = BroughtMatrix(format_named(weight.format), _shape(weight))
+    expert = expert_of(name)
+    more = int(expansion(weight.format) * weight.nbytes)
+    return StoredMatrix(matrix, weight.spans, expert, more, _packing(weight) if expert else None)
+
+
+def _packing(weight: Weight) -> Packing:
+    """Return how a matrix is packed into tiles."""
+    tiles = Matrix(_layout(weight.format), _shape(weight))
+
+    def work(parts: Sequence[NDArray[np.uint8]], into: NDArray[np.uint8]) -> None:
+        pack(tiles, _joined(weight, parts), into)
+
+    return Packing(tiles.tiles * tiles.tile_nbytes, work)

@@ -239,9 +239,10 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
     if target.packed or not compute.unpacks:
-        passing = target.experts if placement.cache else placement.streamed
-        packing = 1.0 if compute.unpacks else target.packing
-        computing_s += passing * target.touched(1 + budget) * compute.moving * packing
+        passing = placement.streamed * target.touched(1 + budget)
+        if placement.cache:
+            passing = target.missed(1 + budget, placement.cache / target.experts)
+        computing_s += passing * compute.moving * (1.0 if compute.unpacks else target.packing)
     streaming, share = moving(candidate, placement, 1 + budget), 0.0
     if helped := shared(candidate, placement):
         share = helped.share()
@@ -289,8 +290,7 @@ def _plan(
     ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
     on_device = placement.device + placement.ring + placement.table + candidate.overhead_nbytes
     on_device -= int(candidate.lent * placement.device)
-    tiled = placement.device - placement.cache + placement.table
-    on_device += int((candidate.expansion - 1) * tiled)
+    on_device += int((candidate.expansion - 1) * (placement.device + placement.table))
     if on_card:
         memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
     else:

@@ -3,7 +3,7 @@
 This package knows nothing about models, and only `link` needs torch.
 """
 
-from engine.streaming.chunks import StoredMatrix
+from engine.streaming.chunks import Packing, StoredMatrix
 from engine.streaming.disk import DiskFile, open_files
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.mover import Bytes, Movable, Mover
@@ -18,6 +18,7 @@ __all__ = [
     "ExpertCounts",
     "Movable",
     "Mover",
+    "Packing",
     "StoredMatrix",
     "StoredTable",
     "Streamer",

@@ -3,10 +3,14 @@
 This module only plans: it opens no file and allocates no memory.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.checkpoints import Span
 from engine.streaming.disk import aligned
@@ -18,19 +22,33 @@ GAP_NBYTES = 64 << 10
 M = TypeVar("M", bound=Movable, covariant=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Another form of a matrix, which is made of its parts once they are in memory.
+
+    Attributes: `nbytes`: bytes of that form; `pack`: a function of the parts, one array for each span, and
+    memory for that form, uint8 [nbytes], which it fills.
+    """
+
+    nbytes: int
+    pack: Callable[[Sequence[NDArray[np.uint8]], NDArray[np.uint8]], None]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredMatrix(Generic[M]):
     """A matrix and the location of its bytes.
 
     Attributes: `spans`: one for each part of the matrix; `expert`: the expert that the matrix belongs to, as
     (number of the mixture, number of the expert); None if it belongs to no expert; `expansion`: bytes that it
-    takes beyond the stored ones where it stays in memory.
+    takes beyond the stored ones where it stays in memory; `packing`: the form in which an expert is kept in
+    a cache; None if that is as stored.
     """
 
     matrix: M
     spans: tuple[Span, ...]
     expert: tuple[int, int] | None = None
     expansion: int = 0
+    packing: Packing | None = None
 
     @property
     def nbytes(self) -> int:
@@ -58,8 +76,8 @@ class Chunk:
 
     Attributes: `stored`: the matrices in the order of use; `extents`: the parts of files to read; `places`:
     for each part of each matrix, its offset in the slot and its bytes; `nbytes`: the bytes that the chunk
-    takes in a slot; `mixture`: the number of the mixture that the chunk's expert belongs to; None if its
-    matrices belong to no expert.
+    takes in a slot as stored; `mixture`: the number of the mixture that the chunk's expert belongs to; None
+    if its matrices belong to no expert.
     """
 
     stored: tuple[StoredMatrix[Movable], ...]
@@ -72,6 +90,34 @@ class Chunk:
     def kept_nbytes(self) -> int:
         """The bytes that the chunk takes where it stays in memory."""
         return self.nbytes + sum(each.expansion for each in self.stored)
+
+    @property
+    def packs(self) -> bool:
+        """Whether its matrices have another form in a cache of experts."""
+        return all(each.packing for each in self.stored)
+
+    @property
+    def slot_nbytes(self) -> int:
+        """The bytes that the chunk takes in a slot, in either form."""
+        return max(self.nbytes, self._packed_places[-1][1]) if self.packs else self.nbytes
+
+    @property
+    def _packed_places(self) -> list[tuple[int, int]]:
+        """Where each matrix begins and ends in a slot when it is packed."""
+        ends = list(accumulate(each.packing.nbytes for each in self.stored if each.packing))
+        return list(zip([0, *ends], ends, strict=False))
+
+    def pack(self, slot: NDArray[np.uint8], into: NDArray[np.uint8]) -> None:
+        """Make the other form of the matrices in `slot` (uint8 [slot_nbytes]), and leave it in `into`."""
+        of_matrices = zip(self.stored, self.parts(slot), self._packed_places, strict=True)
+        for stored, parts, (start, end) in of_matrices:
+            assert stored.packing is not None
+            stored.packing.pack(parts, into[start:end])
+
+    def give_packed(self, slot: NDArray[np.uint8]) -> None:
+        """Give the matrices the bytes that `pack` made."""
+        for stored, (start, end) in zip(self.stored, self._packed_places, strict=True):
+            stored.matrix.give((slot[start:end],))
 
     def parts(self, slot: Bytes) -> list[tuple[Bytes, ...]]:
         """Return the bytes of each matrix in `slot` (uint8 [nbytes]), one array for each of its spans."""

@@ -154,8 +154,8 @@ class DeviceExperts(ExpertHome):
         return self._ram.counts.read if self._ram else 0
 
     def _release(self) -> None:
-        if self._held is not None:
-            self._slots[self._held].free = self._link.used()
+        for expert in self._held:
+            self._slots[expert].free = self._link.used()
         super()._release()
 
     def _bring(self, expert: int) -> None:
@@ -167,7 +167,7 @@ class DeviceExperts(ExpertHome):
 
     def _lacks(self, expert: int) -> bool:
         # From a cache in RAM, only the expert in use is brought: it may have to be waited for.
-        return super()._lacks(expert) and (self._ram is None or expert == self._held)
+        return super()._lacks(expert) and (self._ram is None or expert in self._held)
 
     def _begin_wanted(self) -> bool:
         """Launch these copies; behind them, if that is likely to be right, those of the next mixture."""

@@ -28,10 +28,16 @@ def aligned(start: int, stop: int) -> tuple[int, int]:
     return start // SECTOR * SECTOR, -(-stop // SECTOR) * SECTOR
 
 
+HUGE_NBYTES = 1 << 20
+
+
 def memory(nbytes: int) -> NDArray[np.uint8]:
     """Allocate page-aligned memory, uint8 [nbytes]. Raises MemoryError if the system has none left."""
     try:
-        return np.frombuffer(mmap.mmap(-1, max(nbytes, 1)), np.uint8)[:nbytes]
+        region = mmap.mmap(-1, max(nbytes, 1))
+        if nbytes >= HUGE_NBYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+            region.madvise(mmap.MADV_HUGEPAGE)
+        return np.frombuffer(region, np.uint8)[:nbytes]
     except OSError as error:
         raise MemoryError(f"{nbytes:,} bytes") from error
 

@@ -1,7 +1,9 @@
 """A cache in RAM of the experts of a model's mixtures. Reader threads fill it from the files: first with the
-experts that a mixture has chosen, then with those that the next mixture is expected to choose."""
+experts that a mixture has chosen, then with those that the next mixture is expected to choose. Where products
+read another form than the files', the readers pack each expert once, when it has arrived."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.disk import Readable, memory
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
+from engine.streaming.placement import spare_slots
 from engine.streaming.ring import READERS, STOP_S, end_if_interrupted, pieces
 
 # Where less RAM than this is free, the cache gives memory back; where twice as much is, it grows again.
@@ -23,6 +26,8 @@ CHECK_S = 0.25  # seconds from one look at the free RAM to the next
 
 class ExpertCache(ExpertHome):
     """The cache that the processor computes from, or the one behind that of a device with memory of its own.
+    If experts are packed, each reader has memory for one more: it packs an expert into that, which becomes
+    the expert's slot, and the old one serves for the next.
 
     Attributes: `waited_s`: seconds that `fetch` has waited since the start; `on_wait`: as that of `Streamer`;
     `elsewhere`: bool [experts], those that the device's cache has; `changed`: the condition whose lock
@@ -55,8 +60,17 @@ class ExpertCache(ExpertHome):
         self._pieces: list[tuple[int, Extent]] = []  # (expert, piece) not yet taken by a reader
         self._missing: dict[int, int] = {}  # by expert: number of pieces still to arrive
         self._errors: dict[int, Exception] = {}
+        self._broken: set[int] = set()  # of the experts on their way, those of which a piece is lost
         self._closed = False
-        self._threads = [crew.start(self._read, f"experts-{number}") for number in range(READERS)]
+        self._spares = [self._allocate(self._slot_nbytes) for _ in range(spare_slots(experts))]
+        self._threads = [
+            crew.start(partial(self._read, spare), f"experts-{number}")
+            for number, spare in enumerate(self._spares or [None] * READERS)
+        ]
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + len(self._spares) * self._slot_nbytes
 
     @property
     def elsewhere(self) -> NDArray[np.bool_]:
@@ -71,6 +85,16 @@ class ExpertCache(ExpertHome):
         with self._changed:
             self._slots[expert].free = until
             self._release()
+
+    def fetch_present(self) -> dict[int, NDArray[np.uint8]]:
+        """Return the bytes of those announced experts that are here, and were not fetched yet; wait for the
+        next one if none is; empty if all have been fetched. They stay until the next fetch, and take up half
+        of the slots at most, so that others arrive meanwhile. Raises as `fetch` does."""
+        with self._changed:
+            wanted = self._policy.wanted
+            here = [expert for expert in wanted if self._ready[expert]][: max(1, self._limit // 2)]
+            self._use(here or wanted[:1])
+            return {expert: self._slots[expert].bytes for expert in self._held}
 
     def close(self) -> None:
         """End the threads."""
@@ -112,7 +136,7 @@ class ExpertCache(ExpertHome):
             raise self._errors.pop(expert)
 
     def _lacks(self, expert: int) -> bool:
-        elsewhere = self._elsewhere[expert] and expert != self._held
+        elsewhere = self._elsewhere[expert] and expert not in self._held
         return super()._lacks(expert) and expert not in self._errors and not elsewhere
 
     def _begin_guessed(self) -> None:
@@ -160,7 +184,8 @@ class ExpertCache(ExpertHome):
 
     # -- reader threads --------------------------------------------------------------------------------------
 
-    def _read(self) -> None:
+    def _read(self, spare: NDArray[np.uint8] | None) -> None:
+        """Read pieces until the cache is closed. spare: memory to pack an expert into; None if none is."""
         while (piece := self._take()) is not None:
             expert, extent = piece
             error = None
@@ -171,9 +196,8 @@ class ExpertCache(ExpertHome):
                 self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure
-            with self._changed:
-                self._arrived(expert, error)
-                self._changed.notify_all()
+            if self._is_last(expert, error):
+                spare = self._finish(expert, spare)
 
     def _take(self) -> tuple[int, Extent] | None:
         """Wait until there is a piece to read; return the expert and the piece. Return None once the cache is
@@ -188,18 +212,38 @@ class ExpertCache(ExpertHome):
                 self._changed.wait()
         return None
 
-    def _arrived(self, expert: int, error: Exception | None) -> None:
-        """Note that a piece has been read, or that it cannot be. The lock is held."""
-        if error is not None:
-            self._errors[expert] = error
-        self._missing[expert] -= 1
-        if self._missing[expert]:
-            return
-        del self._missing[expert]
-        self._slots[expert].free = None
-        if expert in self._errors:
-            self._drop(expert)
-        else:
-            self._ready[expert] = True
-            self._moved += self._experts[expert].nbytes
-        self._begin_wanted()
+    def _is_last(self, expert: int, error: Exception | None) -> bool:
+        """Note that a piece has been read, or why it cannot be; return whether it was the expert's last."""
+        with self._changed:
+            if error is not None:
+                self._errors[expert] = error
+                self._broken.add(expert)
+                self._changed.notify_all()
+            self._missing[expert] -= 1
+            return not self._missing[expert]
+
+    def _finish(self, expert: int, spare: NDArray[np.uint8] | None) -> NDArray[np.uint8] | None:
+        """Pack an expert whose pieces have all arrived; free its slot if one of them is lost. Return the
+        memory that is spare then."""
+        slot, error = self._slots[expert], None
+        if spare is not None and expert not in self._broken:
+            try:
+                self._experts[expert].pack(slot.bytes, spare)
+            except Exception as failure:  # as of any piece
+                error = failure
+        with self._changed:
+            del self._missing[expert]
+            slot.free = None
+            if error is not None:
+                self._errors[expert] = error
+            if error is not None or expert in self._broken:
+                self._broken.discard(expert)
+                self._drop(expert)
+            else:
+                if spare is not None:
+                    slot.bytes, spare = spare, slot.bytes
+                self._ready[expert] = True
+                self._moved += self._experts[expert].nbytes
+            self._begin_wanted()
+            self._changed.notify_all()
+        return spare

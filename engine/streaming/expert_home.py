@@ -35,7 +35,7 @@ class Slot:
 
 class ExpertHome(ABC):
     """Slots of one expert's bytes each. The computing thread announces the experts that a mixture has chosen,
-    and fetches them one after another.
+    and fetches them, one or some at a time.
 
     An expert takes the slot of the one that is worth least (see `ExpertPolicy`). The experts in use, on their
     way, or wanted sooner keep theirs; so any number of experts passes through two slots. Slots come and go in
@@ -50,7 +50,7 @@ class ExpertHome(ABC):
         """experts: one chunk for each expert, in the order of use. slots: their number, at least two. policy:
         one for these experts; it changes only while the lock of `changed` is held."""
         self._experts = experts
-        self._slot_nbytes = max(expert.nbytes for expert in experts)
+        self._slot_nbytes = max(expert.slot_nbytes for expert in experts)
         self._limit = slots  # lower while there is little memory
         self._policy = policy
         self._changed = changed
@@ -59,7 +59,7 @@ class ExpertHome(ABC):
         self._slots: dict[int, Slot] = {}  # of the experts that are here or on their way
         self._ready = np.zeros(len(experts), np.bool_)  # those that need not be waited for
         self._elsewhere = np.zeros(len(experts), np.bool_)  # those in a cache that is asked before this one
-        self._held: int | None = None  # the expert in use
+        self._held: list[int] = []  # the experts in use
         self._missed: set[int] = set()  # of the experts that are wanted
         self._guessed: set[int] = set()
         self._hits = self._misses = self._moved = self._predicted = self._right = 0
@@ -107,22 +107,13 @@ class ExpertHome(ABC):
             self._policy.kept(row)
 
     def fetch(self, expert: int) -> Bytes:
-        """Return the bytes of `expert`, uint8, and release the expert fetched before.
+        """Return the bytes of `expert`, uint8, and release the experts fetched before.
 
         Raises StreamBroken if it cannot be read, and Interrupted if the pass is interrupted while this waits;
         the next pass brings it again.
         """
         with self._changed:
-            self._release()
-            self._held = expert
-            self._policy.use(expert)
-            try:
-                self._bring(expert)
-            except BaseException:
-                self._held, self._policy.wanted = None, []
-                raise
-            missed = expert in self._missed
-            self._hits, self._misses = self._hits + (not missed), self._misses + missed
+            self._use([expert])
             return self._slots[expert].bytes[: self._experts[expert].nbytes]
 
     def sweep(self) -> None:
@@ -153,7 +144,7 @@ class ExpertHome(ABC):
 
     @abstractmethod
     def _bring(self, expert: int) -> None:
-        """Begin to bring the expert in use, and those that are wanted; return when it can be used."""
+        """Begin to bring the experts in use, and those that are wanted; return when this one can be used."""
 
     @abstractmethod
     def _load(self, expert: int, slot: Slot) -> None:
@@ -169,8 +160,8 @@ class ExpertHome(ABC):
         return expert not in self._slots
 
     def _release(self) -> None:
-        """Note that the expert in use is used no more."""
-        self._held = None
+        """Note that the experts in use are used no more."""
+        self._held = []
 
     # -- the same in all homes; the lock is held -------------------------------------------------------------
 
@@ -182,13 +173,27 @@ class ExpertHome(ABC):
         self._missed.clear()
         self._begin_wanted()
 
+    def _use(self, experts: Sequence[int]) -> None:
+        """Release the experts in use, and take these into use once they are here; raises as `fetch` does."""
+        self._release()
+        self._held = list(experts)
+        for expert in experts:
+            self._policy.use(expert)
+        try:
+            for expert in experts:
+                self._bring(expert)
+        except BaseException:
+            self._held, self._policy.wanted = [], []
+            raise
+        missed = len(self._missed.intersection(experts))
+        self._hits, self._misses = self._hits + len(experts) - missed, self._misses + missed
+
     def _begin_wanted(self) -> bool:
-        """Begin to bring the expert in use and those that are wanted, as far as they find slots; return
+        """Begin to bring the experts in use and those that are wanted, as far as they find slots; return
         whether all have."""
-        used = [] if self._held is None else [self._held]
-        for place, expert in enumerate([*used, *self._policy.wanted]):
+        for place, expert in enumerate([*self._held, *self._policy.wanted]):
             if self._lacks(expert):
-                if not self._begin(expert, of_wanted=place <= len(used)):
+                if not self._begin(expert, of_wanted=place <= len(self._held)):
                     return False
                 self._missed.add(expert)
         return True

@@ -1,6 +1,6 @@
 """Expects which experts of a model's mixtures are used soon. This module itself moves nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,18 +130,17 @@ class ExpertPolicy:
         ready: NDArray[np.bool_],
         expert: int,
         of_wanted: bool,
-        held: int | None,
+        held: Collection[int],
         elsewhere: NDArray[np.bool_] | None = None,
     ) -> int | None:
         """Return the expert that makes room for `expert`: the one that is worth least, if that is less than
         `expert` is; None if there is none.
 
         ready: bool [experts], those in the cache. of_wanted: whether an expert that is wanted may make room.
-        held: the expert in use, which stays. elsewhere: as for `worth`.
+        held: the experts in use, which stay. elsewhere: as for `worth`.
         """
         worth = self.worth(elsewhere)
-        if held is not None:
-            worth[held] = np.inf
+        worth[list(held)] = np.inf
         candidates = ready if of_wanted else ready & (worth <= 1)
         least = int(np.where(candidates, worth, np.inf).argmin())
         return least if candidates[least] and worth[least] < worth[expert] else None

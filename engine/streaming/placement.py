@@ -8,6 +8,7 @@ from typing import Literal
 from engine.errors import BadOption
 from engine.streaming.chunks import Chunk
 from engine.streaming.disk import SECTOR
+from engine.streaming.ring import READERS
 
 Tier = Literal["device", "ram", "ssd"]
 
@@ -91,13 +92,20 @@ def expert_slots(
     """
     if not experts:
         return 0
-    size = max(expert.nbytes for expert in experts)
+    size = max(expert.slot_nbytes for expert in experts)
+    spare = spare_slots(experts) * size
     always = sum(chunk.kept_nbytes for chunk in chunks)
     least = min(always, 2 * max((chunk.nbytes for chunk in chunks), default=0))
-    if nbytes < least + 2 * size:
-        raise _too_small(least + 2 * size, option)
+    if nbytes < least + 2 * size + spare:
+        raise _too_small(least + 2 * size + spare, option)
+    nbytes -= spare
     beside, at_least = fitting(nbytes - always, size), min(SLOTS, fitting(nbytes - least, size))
     return min(len(experts), max(2, beside, at_least))
+
+
+def spare_slots(experts: Sequence[Chunk]) -> int:
+    """Return how many slots a cache of `experts` needs besides its own: one for each reader that packs."""
+    return READERS if experts and experts[0].packs else 0
 
 
 def ram_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int) -> int:

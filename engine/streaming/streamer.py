@@ -22,7 +22,7 @@ from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
-from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbytes
+from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbytes, spare_slots
 from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import READERS, Ring
 from engine.streaming.slabs import Slabs, fitting
@@ -79,14 +79,14 @@ class Streamer:
         option = "--ram-limit" if link is None else "--vram-limit"
         fits = floordiv if link is None else fitting
         self._cached = expert_slots(chunks, self._experts, device_nbytes, option, fits)
-        largest = max((expert.nbytes for expert in self._experts), default=0)
+        largest = max((expert.slot_nbytes for expert in self._experts), default=0)
         # Plain numbers take more bytes than packed ones, and less computing. A head of 16 bits behind layers
         # of 4 bits would starve the device at the end of each pass.
         plain = [
             all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
         ]
         sizes, kept = [chunk.nbytes for chunk in chunks], [chunk.kept_nbytes for chunk in chunks]
-        of_cache = self._cached * largest
+        of_cache = (self._cached + spare_slots(self._experts)) * largest
         if link is not None and self._cached:
             of_cache = Slabs.cut(self._cached, largest).nbytes(self._cached)
         device_nbytes -= of_cache
@@ -109,7 +109,8 @@ class Streamer:
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
         self._slabs: dict[int, NDArray[np.uint8]] = {}
         self._lent: frozenset[int] = frozenset()
-        self._held: dict[bool, Chunk] = {}  # the chunk in place: an expert (True), and another one (False)
+        # The chunks in place: experts (True), and another one (False).
+        self._held: dict[bool, list[Chunk]] = {True: [], False: []}
         self.on_chunk: Callable[[], None] = lambda: None
         self.on_wait: Callable[[bool], None] = lambda waits: None
         for chunk in (*self._chunks, *self._experts):
@@ -288,19 +289,37 @@ class Streamer:
         restarts the ring."""
         number, chunk = self._places[id(matrix)]
         cached = self._cache is not None and chunk.mixture is not None
-        if chunk is self._held.get(cached):
+        if chunk in self._held[cached]:
             return
         self.on_chunk()
         self._release(cached)
         way = self._cache if cached else self._ring
         assert way is not None
         chunk.give(way.fetch(number))
-        self._held[cached] = chunk
+        self._held[cached] = [chunk]
+
+    def fetch_present(self) -> list[int]:
+        """Give those experts that were announced, and that are in the cache by now, their bytes until the
+        next fetch of any expert, packed if they have such a form; return their chunks' numbers. Waits if
+        there is none; empty if all have been fetched. Raises as `fetch` does. On the processor only."""
+        assert isinstance(self._cache, ExpertCache)
+        self.on_chunk()
+        self._release(cached=True)
+        present = self._cache.fetch_present()
+        for number, slot in present.items():
+            chunk = self._experts[number]
+            self._held[True].append(chunk)
+            if chunk.packs:
+                chunk.give_packed(slot)
+            else:
+                chunk.give(slot)
+        return list(present)
 
     def _release(self, cached: bool) -> None:
-        """Leave the chunk in place without bytes. cached: whether it is that of the cache of experts."""
-        if held := self._held.pop(cached, None):
-            held.take()
+        """Leave the chunks in place without bytes. cached: whether they are those of the cache of experts."""
+        for chunk in self._held[cached]:
+            chunk.take()
+        self._held[cached] = []
 
     def chunk(self, matrix: Movable) -> int:
         """Return the number of the chunk that brings a streamed matrix."""
@@ -330,7 +349,8 @@ class Streamer:
 
     def sweep(self) -> None:
         """Fetch every chunk once without computing, to measure the link."""
-        self._held.clear()
+        self._release(cached=False)
+        self._release(cached=True)
         if self._ring:
             for number in range(len(self._chunks)):
                 self._ring.fetch(number)

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
 from engine.streaming import disk, expert_cache
-from engine.streaming.chunks import StoredMatrix, make_chunk
+from engine.streaming.chunks import GAP_NBYTES, Packing, StoredMatrix, make_chunk
 from engine.streaming.disk import SECTOR, DiskFile
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
+from engine.streaming.ring import READERS
 
 MIXTURES, EXPERTS, NBYTES = 3, 6, 3 * SECTOR
 
@@ -301,3 +303,121 @@ def test_a_pass_over_a_prompt_changes_no_expectation():
     for expert in range(8):
         policy.use(expert)
     assert policy.worth().tolist() == before.tolist()
+
+
+class Twice:
+    """A matrix whose packed form is its bytes, each followed by its complement."""
+
+    def __init__(self):
+        self.bytes = b""
+
+    def give(self, parts):
+        self.bytes = parts[0].tobytes() if parts else b""
+
+    @staticmethod
+    def packing(nbytes):
+        def pack(parts, into):
+            into[::2], into[1::2] = parts[0], ~parts[0]
+
+        return Packing(2 * nbytes, pack)
+
+
+@pytest.fixture
+def packed(tmp_path):
+    """(chunks of experts of two matrices each, which are packed; the open files; their packed bytes)"""
+    path = tmp_path / "packed"
+    content = [[os.urandom(nbytes) for nbytes in (700, 5000)] for _ in range(MIXTURES * EXPERTS)]
+    gap = bytes(GAP_NBYTES + 1)  # so that each matrix is read apart
+    path.write_bytes(b"".join(part + gap for parts in content for part in parts))
+    at, chunks = 0, []
+    for number, parts in enumerate(content):
+        stored = []
+        for part in parts:
+            span = Span(path, at, len(part), (len(part),), "U8")
+            at += len(part) + len(gap)
+            packing = Twice.packing(len(part))
+            stored.append(StoredMatrix(Twice(), (span,), divmod(number, EXPERTS), packing=packing))
+        chunks.append(make_chunk(stored))
+    file = DiskFile(path)
+    twice = [
+        [bytes(byte ^ mask for byte in part for mask in (0, 255)) for part in parts] for parts in content
+    ]
+    yield chunks, {path: file}, twice
+    file.close()
+
+
+@pytest.mark.parametrize("slots", [2, 3, 7, MIXTURES * EXPERTS])
+def test_experts_are_packed_when_they_arrive_and_those_present_come_first(packed, slots):
+    chunks, files, content = packed
+    cache = cache_of(chunks, slots, files)
+    random = np.random.default_rng(slots)
+    together, fetched = 0, 0
+    for turn in range(60):
+        mixture = turn % MIXTURES
+        chosen = sorted(random.choice(EXPERTS, random.integers(1, EXPERTS + 1), replace=False).tolist())
+        left = {mixture * EXPERTS + each for each in chosen}
+        fetched += len(left)
+        cache.choose(sorted(left))
+        while present := cache.fetch_present():
+            assert len(present) <= max(1, slots // 2)
+            for expert, slot in present.items():
+                chunks[expert].give_packed(slot)
+            for expert in present:  # all at once
+                assert [each.matrix.bytes for each in chunks[expert].stored] == content[expert]
+            together = max(together, len(present))
+            left -= set(present)
+        assert not left
+    assert cache.counts.hits + cache.counts.misses == fetched
+    assert cache.nbytes == (slots + READERS) * max(chunk.slot_nbytes for chunk in chunks)
+    assert together > 1 or slots < 4
+    cache.close()
+
+
+def test_an_expert_of_which_a_part_failed_is_read_again_as_a_whole(packed):
+    chunks, files, content = packed
+    ((path, file),) = files.items()
+    first, second = (extent.start for extent in chunks[4].extents)
+    going, failing = threading.Event(), threading.Event()
+    failing.set()
+
+    class HalfFile:
+        def read(self, into, offset, needed):
+            if offset == first and failing.is_set():
+                raise StreamBroken("weights can no longer be read.", "Check the disk.")
+            if offset == second:
+                going.wait()
+            file.read(into, offset, needed)
+
+    cache = cache_of(chunks, 4, {path: HalfFile()})
+    cache.choose([4])
+    with pytest.raises(StreamBroken):
+        cache.fetch(4)  # while the other part is still on its way
+    failing.clear()
+    going.set()
+    cache.choose([4])
+    ((expert, slot),) = cache.fetch_present().items()
+    chunks[expert].give_packed(slot)
+    assert [each.matrix.bytes for each in chunks[expert].stored] == content[expert]
+    cache.close()
+
+
+def test_a_form_that_has_no_memory_is_an_error_of_the_pass(packed):
+    chunks, files, content = packed
+    full = threading.Event()
+    full.set()
+    whole = chunks[4].stored[0].packing.pack
+
+    def pack(parts, into):
+        if full.is_set():
+            raise MemoryError
+        whole(parts, into)
+
+    stored = [replace(each, packing=replace(each.packing, pack=pack)) for each in chunks[4].stored]
+    cache = cache_of([*chunks[:4], make_chunk(stored), *chunks[5:]], 4, files)
+    cache.choose([4])
+    with pytest.raises(MemoryError):
+        cache.fetch_present()
+    full.clear()
+    cache.choose([4])
+    assert list(cache.fetch_present()) == [4]
+    cache.close()
