@@ -44,7 +44,7 @@ from tests.engine.model.test_self_draft import answer
 from tests.engine.models import CONFIGS
 
 every_mixture = pytest.mark.parametrize("kind", MIXTURES)
-LITTLE = 600 << 10  # bytes: two slots of the ring, and a few of the cache of experts
+LITTLE = 1200 << 10  # bytes: two slots of the ring, and a few of the cache of experts
 
 
 @contextmanager
@@ -242,7 +242,7 @@ def routed(
 # Any home
 
 
-@pytest.mark.parametrize("limit", [LITTLE, 900 << 10, 1500 << 10])
+@pytest.mark.parametrize("limit", [LITTLE, 1500 << 10, 2000 << 10])
 @every_mixture
 def test_texts_and_trees_have_the_same_bits_at_any_size_of_the_cache(kind, limit, tmp_path):
     with both(saved(tmp_path, kind), limit) as models:
@@ -354,15 +354,19 @@ def test_a_file_that_shrinks_ends_the_pass_with_its_own_error(tmp_path):
 def test_stop_in_the_middle_of_a_pass_leaves_no_trace(kind, tmp_path):
     with both(saved(tmp_path, kind)) as (resident, streamed):
         expected = all_logits(resident, TEXT)
-        fetch, at = streamed.streamer.fetch, []
+        at = []
 
-        def stopping(matrix):
-            at.append(matrix)
-            if len(at) == 9:
-                threading.Thread(target=interruption.interrupt).run()
-            fetch(matrix)
+        def stopping(fetch):
+            def fetched(*matrix):
+                at.append(matrix)
+                if len(at) == 9:
+                    threading.Thread(target=interruption.interrupt).run()
+                return fetch(*matrix)
 
-        streamed.streamer.fetch = stopping
+            return fetched
+
+        streamed.streamer.fetch = stopping(streamed.streamer.fetch)
+        streamed.streamer.fetch_present = stopping(streamed.streamer.fetch_present)
         cache = streamed.new_cache(CONTEXT)
         try:
             with pytest.raises(Interrupted):

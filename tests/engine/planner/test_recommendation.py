@@ -65,7 +65,8 @@ def test_alternatives_are_what_they_are_called_and_never_contradict_the_reason(t
     if found.larger:
         assert size(found.larger.plan) > size(found.plan)
         late = found.larger.plan.time_to_first_token_s > PATIENCE_S
-        assert found.larger.speed < READING_SPEED or late
+        # A mixture is recommended because it is the fastest one; others may be fluent, too.
+        assert found.larger.speed < (speed if found.reason == "mixture" else READING_SPEED) or late
     if found.smaller:
         assert size(found.smaller.plan) < size(found.plan)
         assert found.smaller.speed > speed

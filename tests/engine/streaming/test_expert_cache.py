@@ -402,7 +402,7 @@ def test_an_expert_of_which_a_part_failed_is_read_again_as_a_whole(packed):
 
 
 def test_a_form_that_has_no_memory_is_an_error_of_the_pass(packed):
-    chunks, files, content = packed
+    chunks, files, _ = packed
     full = threading.Event()
     full.set()
     whole = chunks[4].stored[0].packing.pack
