@@ -5,14 +5,11 @@ or the other before the first pass.
 """
 
 import os
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any, TypeVar, cast
 
 import numba
@@ -25,6 +22,8 @@ from numba.core.ccallback import CFunc
 from numba.extending import overload
 from platformdirs import user_cache_path
 
+from engine.formats.kernel_folders import state_of, use_folder
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # LLVM does not vectorize a short loop that it has fully unrolled: with its default limit, most kernels run at
@@ -35,22 +34,14 @@ llvm.set_option("numba", "-unroll-full-max-count=8")
 def _cache_folder() -> Path:
     """Return the folder for compiled loops. Every state of these sources has a folder of its own, because
     numba detects that a loop has changed, but not that a helper has."""
-    digest = sha256(numba.__version__.encode())
-    here = Path(__file__).parent
-    for room in ("compiled", "formats", "quantization"):
-        for file in sorted(here.with_name(room).glob("*.py")):
-            digest.update(file.read_bytes())
-    return user_cache_path("specexec-desktop", appauthor=False) / "compiled" / digest.hexdigest()[:16]
+    rooms = (Path(__file__).parent.with_name(room) for room in ("compiled", "formats", "quantization"))
+    sources = (file for room in rooms for file in sorted(room.glob("*.py")))
+    parent = user_cache_path("specexec-desktop", appauthor=False) / "compiled"
+    return use_folder(parent, state_of(sources, numba.__version__))
 
 
 try:
-    folder = _cache_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    TemporaryFile(dir=folder).close()
-    for old in folder.parent.iterdir():
-        if old != folder:
-            shutil.rmtree(old, ignore_errors=True)
-    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]
     _CACHED = True
 except OSError:
     _CACHED = False  # no writable folder: each process compiles again
