@@ -5,7 +5,7 @@ locally.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -22,19 +22,17 @@ from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.choices import choice_nbytes, row_choices
+from engine.planner.tiles import (
+    COMPILED,
+    GROUPED_TILE_BITS,
+    REWRITTEN,
+    average_packing,
+    kept_nbytes,
+    tile_bits,
+    tiling_nbytes,
+)
 from engine.planner.uneven import catalogued_uneven, stored_uneven
 from engine.routing import RoutingCounts, kept_counts
-
-# The formats in engine.compiled.layout, which is not imported here because it imports the compiler. GPTQ and
-# AWQ are not among them, although compiled passes run them: they do only without streaming, in the order of
-# the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
-COMPILED = (
-    *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
-    *("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
-    *("NVFP4", "Q1_0", "TQ1_0", "TQ2_0"),
-)
-# And one that is written as one of these, in the same number of bytes (`engine.formats.joined`).
-REWRITTEN = ("MXFP4_APART",)
 
 # Gemma 3n and 4: the table of inputs that layers have of their own, which is read by rows as an embedding is;
 # and what a pass multiplies before the first layer, and counts as part of it.
@@ -57,23 +55,6 @@ USUAL_HITS = ((0.0, 0.1, 0.25, 0.4, 0.6, 1.0), (0.0, 0.759, 0.859, 0.903, 0.942,
 # If a token uses a larger share of the experts, tokens use them nearly evenly, and a cache hits its share
 # (Jiang et al., "Mixtral of Experts", 2024, section 5).
 FEW = 0.2
-
-# Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
-# points are. See engine.formats.grouped_blocks.
-_GROUPED_TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
-# The same for formats that store indices of vectors, or the digits of five numbers in a byte: in tiles, each
-# number is a quant of its own. Tiles of other formats take about as many bytes as the file.
-INDEXED_TILE_BITS = {
-    **{"TQ1_0": 2.0625, "IQ1_S": 3.3125, "IQ1_M": 3.5625},
-    **{"IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625, "IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
-}
-# How many times as long as usual cores take to bring a streamed byte of these formats into tiles. Estimated
-# from the speed of packing alone, measured on a core of an AMD EPYC (Zen 4, AVX-512): 2.7 to 6 GB/s in place
-# of Q4_K's 28.
-PACKING = {
-    **{"TQ1_0": 2.2, "IQ1_S": 4.1, "IQ1_M": 3.8},
-    **{"IQ2_XXS": 3.7, "IQ2_XS": 3.3, "IQ2_S": 2.9, "IQ3_XXS": 3.6, "IQ3_S": 3.0},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +238,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
         compiled=variant.format in ("gguf", "16-bit") and model.compiled,
-        tiling=_tiling(layer_weights, _GROUPED_TILE_BITS[variant.bits], sum(layers))
+        tiling=tiling_nbytes(layer_weights, GROUPED_TILE_BITS[variant.bits], sum(layers))
         if variant.bits and model.compiled
         else 0,
         lendable=1 - experts / sum(layers) if variant.format in ("gguf", "16-bit") else 0.0,
@@ -322,11 +303,11 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
         compiled=compiled and all(weight.format in (*COMPILED, *REWRITTEN) for weight in weights.values()),
-        tiling=sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in multiplied)
+        tiling=sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in multiplied)
         if compiled
         else 0,
-        packing=_packing(multiplied),
-        lendable=1 - sum(map(_kept_nbytes, weights, weights.values())) / sum(layers.values()),
+        packing=average_packing(multiplied),
+        lendable=1 - sum(map(kept_nbytes, weights, weights.values())) / sum(layers.values()),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
         uneven=stored_uneven(weights, hidden),
@@ -348,35 +329,9 @@ def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
         layer.nbytes,
         0 if stays_stored(layer) else sum(weight.numel for weight in weights),
         2 * _kv_width(layer.weights),
-        sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in weights),
+        sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights),
         all(weight.format in COMPILED for weight in weights),
     )
-
-
-def _tile_bits(weight: Weight) -> float:
-    """Return the bits per weight in tiles; 0 if these take about as many as the file."""
-    if weight.groups and weight.format in ("GPTQ", "AWQ"):
-        return _GROUPED_TILE_BITS[weight.groups.bits]
-    return INDEXED_TILE_BITS.get(weight.format, 0.0)
-
-
-def _kept_nbytes(name: str, weight: Weight) -> int:
-    """Return the bytes of a layer's matrix by which no processor can multiply beside a card; 0 of others."""
-    if ".layers." not in name or len(weight.shape) < 2:
-        return 0
-    in_tiles = weight.format in COMPILED and len(weight.spans) == 1 and not weight.shape[1] % 32
-    return 0 if in_tiles and ".experts." not in name else weight.nbytes
-
-
-def _packing(weights: Collection[Weight]) -> float:
-    """Return the average of PACKING over all stored bytes."""
-    usual = sum(weight.nbytes for weight in weights)
-    return sum(weight.nbytes * PACKING.get(weight.format, 1.0) for weight in weights) / usual
-
-
-def _tiling(weights: int, bits: float, stored: int) -> int:
-    """Return the bytes that tiles with so many bits per weight take beyond the `stored` ones."""
-    return max(0, int(weights * bits) // 8 - stored)
 
 
 def _kv_width(weights: dict[str, Weight]) -> int:

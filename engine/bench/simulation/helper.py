@@ -13,7 +13,7 @@ from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.model import SimulatedTarget, SizedMatrix
 from engine.compiled.matrix import can_tile
 from engine.planner.loan import ROWS, Helper
-from engine.planner.outline import PACKING
+from engine.planner.tiles import PACKING
 from engine.streaming import Streamer
 from engine.streaming.loan import Lending
 

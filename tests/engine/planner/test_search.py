@@ -12,17 +12,10 @@ from engine.compiled.layout import LAYOUTS, expansion
 from engine.model import shared_rows
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import (
-    COMPILED,
-    INDEXED_TILE_BITS,
-    OWN_ROWS,
-    PACKING,
-    OwnLayer,
-    catalogued,
-    self_pair,
-)
+from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM, Candidate
+from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
 
 ASKED = Asked(8192)
