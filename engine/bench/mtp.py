@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.bench.made_hybrids import QWENS, made_hybrid
 from engine.bench.options import add_repeats_option, numbers, one_of, say
-from engine.bench.recurrent import SHAPES, made_up
 from engine.bench.timings import CONTEXT, Timings, in_turns, milliseconds
 from engine.errors import BadOption
 from engine.terminal import Commands, add_command
@@ -48,7 +48,7 @@ def add(kinds: Commands) -> None:
         "on the processor, in turns; each ends with the output head and the choice of the best tokens.",
     )
     parser.add_argument(
-        "--shape", metavar="NAME", default="4b", help=f"{', '.join(SHAPES)} (default: %(default)s)"
+        "--shape", metavar="NAME", default="4b", help=f"{', '.join(QWENS)} (default: %(default)s)"
     )
     parser.add_argument(
         "--format", metavar="NAME", default="Q4_K", help="format of the matrices (default: %(default)s)"
@@ -62,13 +62,13 @@ def add(kinds: Commands) -> None:
 def run(parsed: argparse.Namespace) -> int:
     from engine.compiled.layout import LAYOUTS
 
-    shape = SHAPES[one_of("shape", parsed.shape, SHAPES)[0]]
+    shape = QWENS[one_of("shape", parsed.shape, QWENS)[0]]
     form = one_of("format", parsed.format, [name for name in LAYOUTS if name != "F32"])[0]
     rows = numbers("rows", parsed.rows, int)
     if min(*rows, parsed.repeats) < 1:
         raise BadOption("All numbers must be greater than 0.", "Omit them to use the defaults.")
     with TemporaryDirectory(prefix="specexec-") as folder:
-        file = with_layer(made_up(replace(shape, layers=_LAYERS), form, Path(folder)))
+        file = with_layer(made_hybrid(replace(shape, layers=_LAYERS), form, Path(folder)))
         found = list(measure(file, rows, parsed.repeats))
     if parsed.json:
         print(json.dumps({"shape": asdict(shape), "format": form, "times": [asdict(each) for each in found]}))

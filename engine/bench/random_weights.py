@@ -1,6 +1,7 @@
 """Random weights in any shape and format, to measure what a model costs when its answers do not matter."""
 
 from dataclasses import dataclass
+from io import BufferedWriter
 from pathlib import Path
 
 import torch
@@ -77,6 +78,27 @@ def random_bytes(name: str, numbers: int, device: torch.device | str) -> Tensor:
     return data.view(-1)
 
 
+@dataclass(frozen=True, slots=True)
+class RandomFile:
+    """An open file to which random weights are written. form: the format of matrices."""
+
+    path: Path
+    file: BufferedWriter
+    form: str
+
+    def write(self, size: tuple[int, ...], stored_as: str, data: Tensor) -> Weight:
+        """Write the bytes of a tensor of `size` in the format `stored_as`; return it as a weight."""
+        span = Span(self.path, self.file.tell(), data.nbytes, size, stored_as)
+        data.numpy().tofile(self.file)
+        return Weight.of(span)
+
+    def matrix(self, rows: int, columns: int) -> Weight:
+        return self.write((rows, columns), self.form, random_bytes(self.form, rows * columns, "cpu"))
+
+    def vector(self, *size: int) -> Weight:
+        return self.write(size, "F32", torch.randn(size).flatten().mul_(0.1).view(torch.uint8))
+
+
 def checkpoint(shape: Shape, name: str, folder: Path) -> Checkpoint:
     """Write a checkpoint of `shape`, its matrices stored in the format `name`, to one file in `folder`.
 
@@ -84,23 +106,12 @@ def checkpoint(shape: Shape, name: str, folder: Path) -> Checkpoint:
     layer and the head together.
     """
     path = folder / f"{name}-{shape.hidden}-{shape.mlp}.bin"
-    cpu = torch.device("cpu")
-    weights: dict[str, Weight] = {}
     with path.open("wb") as file:
-
-        def write(size: tuple[int, ...], stored_as: str, data: Tensor) -> Weight:
-            span = Span(path, file.tell(), data.nbytes, size, stored_as)
-            data.numpy().tofile(file)
-            return Weight.of(span)
-
-        norm = write((shape.hidden,), "F32", torch.ones(shape.hidden).view(torch.uint8))
-        table = (shape.vocabulary, shape.hidden)
-        head = write(table, name, random_bytes(name, table[0] * table[1], cpu))
-        weights |= {"model.embed_tokens.weight": head, "lm_head.weight": head, "model.norm.weight": norm}
-        layer = {
-            f"{part}.weight": write(size, name, random_bytes(name, size[0] * size[1], cpu))
-            for part, size in shape.matrices().items()
-        }
+        made = RandomFile(path, file, name)
+        norm = made.write((shape.hidden,), "F32", torch.ones(shape.hidden).view(torch.uint8))
+        head = made.matrix(shape.vocabulary, shape.hidden)
+        weights = {"model.embed_tokens.weight": head, "lm_head.weight": head, "model.norm.weight": norm}
+        layer = {f"{part}.weight": made.matrix(*size) for part, size in shape.matrices().items()}
         layer |= {"input_layernorm.weight": norm, "post_attention_layernorm.weight": norm}
     for number in range(shape.layers):
         weights |= {f"model.layers.{number}.{part}": weight for part, weight in layer.items()}
