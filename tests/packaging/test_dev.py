@@ -51,7 +51,8 @@ def test_the_first_start_installs_pinned_packages_and_the_second_does_nothing(
 
     for name in ("Popen", "run", "call", "check_output"):
         monkeypatch.setattr(dev.subprocess, name, no_work)
-    for name in ("run_logged", "locked", "sha256", "check_qt"):
+    monkeypatch.setattr(dev.logged_pip, "run_logged", no_work)
+    for name in ("locked", "sha256", "check_qt"):
         monkeypatch.setattr(dev, name, no_work)
     dev.set_up(dev=False, window=True)
     assert capsys.readouterr() == ("", "")
@@ -73,19 +74,19 @@ def test_run_after_test_and_test_after_run(dev, started):
 
 @pytest.mark.parametrize("moment", ["venv", "config", "install", "-e"])
 def test_a_set_up_killed_at_any_moment_is_repeated(dev, started, monkeypatch, moment):
-    install = dev.run_logged
+    install = dev.logged_pip.run_logged
 
     def killed(argv, log, lock):
         if moment in argv:
             raise SystemExit  # no cleanup, as after a kill
         return install(argv, log, lock)
 
-    monkeypatch.setattr(dev, "run_logged", killed)
+    monkeypatch.setattr(dev.logged_pip, "run_logged", killed)
     with pytest.raises(SystemExit):
         dev.set_up(dev=False, window=False)
     assert not dev.fits(dev=False)
     (dev.venv() / "half a package").touch()
-    monkeypatch.setattr(dev, "run_logged", install)
+    monkeypatch.setattr(dev.logged_pip, "run_logged", install)
     dev.set_up(dev=False, window=False)
     assert dev.fits(dev=False)
     assert not (dev.venv() / "half a package").exists()
@@ -96,14 +97,16 @@ def test_a_set_up_killed_at_any_moment_is_repeated(dev, started, monkeypatch, mo
     ("output", "kept"), [("NewConnectionError", True), ("Installing collected packages", False)]
 )
 def test_packages_are_kept_when_pip_failed_before_changing_them(dev, started, monkeypatch, output, kept):
-    install = dev.run_logged
+    install = dev.logged_pip.run_logged
     monkeypatch.setattr(
-        dev, "run_logged", lambda argv, *rest: (1, output) if "-e" in argv else install(argv, *rest)
+        dev.logged_pip,
+        "run_logged",
+        lambda argv, *rest: (1, output) if "-e" in argv else install(argv, *rest),
     )
     with pytest.raises(dev.Fault):
         dev.set_up(dev=False, window=False)
     (dev.venv() / "torch").touch()
-    monkeypatch.setattr(dev, "run_logged", install)
+    monkeypatch.setattr(dev.logged_pip, "run_logged", install)
     dev.set_up(dev=False, window=False)
     assert dev.fits(dev=False)
     assert (dev.venv() / "torch").exists() == kept
@@ -256,14 +259,14 @@ The conflict is caused by:
     ],
 )
 def test_pips_errors_become_one_line_with_a_remedy(dev, output, line):
-    message = dev.pip_fault(output, "setup.log")
+    message = dev.logged_pip.pip_fault(output, "setup.log")
     assert line in message
     assert "setup.log" in message
     assert "\n" not in message
 
 
 def test_an_unknown_error_shows_pips_last_lines_and_the_path_of_the_log(dev):
-    message = dev.pip_fault("\n".join(f"line {i}" for i in range(100)), "the/setup.log")
+    message = dev.logged_pip.pip_fault("\n".join(f"line {i}" for i in range(100)), "the/setup.log")
     assert "line 99" in message
     assert "line 85" in message
     assert "line 84" not in message
@@ -326,10 +329,11 @@ def test_an_old_python_is_reported_in_one_line(dev, monkeypatch, capsys):
     assert re.fullmatch(r".*Python 3\.11 or newer is needed, this is 3\.8.*\n", capsys.readouterr().err)
 
 
-def test_the_script_parses_on_python_3_8():
+@pytest.mark.parametrize("name", ["dev", "faults", "logged_pip", "torch_build"])
+def test_the_script_and_what_it_imports_parse_on_python_3_8(name):
     import ast
 
-    ast.parse(SCRIPT.read_text("utf-8"), feature_version=(3, 8))
+    ast.parse(SCRIPT.with_stem(name).read_text("utf-8"), feature_version=(3, 8))
 
 
 def test_ctrl_c_during_set_up_gives_one_line_and_status_130(dev, monkeypatch, capsys):

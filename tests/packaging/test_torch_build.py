@@ -63,7 +63,7 @@ def test_attempts_are_tried_in_order_and_the_last_error_is_raised(dev, started, 
         started.append(argv)
         return 1, "NewConnectionError"
 
-    monkeypatch.setattr(dev, "run_logged", unreachable)
+    monkeypatch.setattr(dev.logged_pip, "run_logged", unreachable)
     with pytest.raises(dev.Fault, match="cannot be reached"):
         dev.install_torch("python", log, None, attempts)
     assert [argv[-1] for argv in started] == ["torch===2.13.0+cpu", "torch===2.13.0"]
