@@ -17,9 +17,9 @@ from engine.model.loader import load_compiled
 from engine.model.sequence import Sequence
 from engine.tokenizer import load_tokenizer
 from engine.torch_model.loader import load_model
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
-from tests.engine.model.test_compiled import tiny as covered
+from tests.engine.model.compiled_models import tiny as covered
 from tests.engine.tokenizer.samples import gemma4
 
 SCRIPT = Path(__file__).with_name("judge_gguf.py")

@@ -18,7 +18,7 @@ from engine.formats import FORMATS
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.torch_model.loader import load_model
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import tiny
 from tests.engine.formats.made import random_blocks, reference
 from tests.remote.test_second_judge import COUNT, PROMPT, SCRIPT, distance

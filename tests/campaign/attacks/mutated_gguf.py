@@ -11,7 +11,7 @@ from engine.checkpoints import gguf_header
 from tests.campaign.attack import SURVIVED, Outcome, Try
 from tests.campaign.models import tiny, use, written
 from tests.campaign.mutation import Spot, damaged, renumbered
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 
 FIXED = 250
 LIMIT_S = 60.0  # some tries load the model as the command line does

@@ -33,7 +33,7 @@ from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
 from tests.engine.card.card import CARD, DEVICE
 from tests.engine.card.kernels import TYPE
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.heads import made
 from tests.engine.heads.test_service import METHODS, answer, write_target
 from tests.engine.models import CONTEXT, VOCABULARY, disturbed, ours, reference

@@ -13,7 +13,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig, Pre
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.gguf_architectures import UNDERSTOOD
 from engine.errors import BadCheckpoint, UnsupportedModel
-from tests.engine.checkpoints.files import convert, values, write_gguf
+from tests.engine.checkpoints.files import values, write_gguf
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import EXPERTS, VOCABULARY, reference
 
 # Settings that GGUF files lack or that differ from those of the tiny configurations.

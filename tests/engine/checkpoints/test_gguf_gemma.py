@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.errors import BadCheckpoint, UnsupportedModel
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import logits, rebuilt, tiny
 from tests.engine.models import VOCABULARY
 

@@ -10,7 +10,8 @@ import pytest
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint, UnsupportedModel
-from tests.engine.checkpoints.files import add_entry, convert, values
+from tests.engine.checkpoints.files import add_entry, values
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import reference
 
 

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from engine.checkpoints import open_checkpoint, read_span
 from engine.errors import BadCheckpoint, BadOption, ModelNotFound, UnsupportedModel
 from engine.tokenizer.chat import Guard, render
-from tests.engine.checkpoints.files import convert, write_folder, write_gguf
+from tests.engine.checkpoints.files import write_folder, write_gguf
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.refusal import BOUNDARIES, FEW, open_or_refuse, refused
 from tests.engine.checkpoints.test_grouped import AWQ, GPTQ, awq_parts, gptq_parts, write
 from tests.engine.models import reference

@@ -16,7 +16,8 @@ from engine.model.interface import no_progress
 from engine.model.reader import read_ahead
 from engine.tokenizer.chat import Guard
 from engine.tokenizer.gguf import from_vocabulary
-from tests.engine.checkpoints.files import convert, write_gguf
+from tests.engine.checkpoints.files import write_gguf
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.refusal import FEW, load, refused
 from tests.engine.models import reference
 

@@ -7,7 +7,7 @@ from engine.checkpoints import open_checkpoint
 from engine.conversion.export import export
 from engine.errors import UnsupportedModel
 from engine.model.interface import no_progress
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import reference
 
 

@@ -16,7 +16,7 @@ from engine.model.interface import OutputHead, no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.tree import ROOT, TokenTree
-from tests.engine.model.test_compiled import saved, tiny
+from tests.engine.model.compiled_models import saved, tiny
 from tests.engine.trees import token_trees
 
 VOCABULARY, WIDTH = 9, 5

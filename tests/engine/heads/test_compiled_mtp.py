@@ -31,7 +31,7 @@ from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
 from tests.engine.heads.test_mtp import GLM, MOE, NEXT, QWEN, TEXT, Drafted, gguf, plain
-from tests.engine.model.test_compiled import OTHER_SIZES, TOLERANCE, tiny
+from tests.engine.model.compiled_models import OTHER_SIZES, TOLERANCE, tiny
 from tests.engine.test_every_drafter import Letters
 
 CONTEXT = 160

@@ -22,9 +22,9 @@ from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from engine.torch_model.loader import load_model
 from engine.torch_model.mtp import MtpLayer
-from tests.engine.checkpoints.files import GGUF_NAMES, convert
+from tests.engine.checkpoints.gguf_converter import GGUF_NAMES, convert
 from tests.engine.heads.test_service import write_target
-from tests.engine.model.test_compiled import tiny
+from tests.engine.model.compiled_models import tiny
 from tests.engine.models import reference
 from tests.engine.quantization import test_folders, test_fp8
 from tests.engine.test_every_drafter import Letters

@@ -27,8 +27,8 @@ from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
-from tests.engine.checkpoints.files import convert
-from tests.engine.model.test_compiled import (
+from tests.engine.checkpoints.gguf_converter import convert
+from tests.engine.model.compiled_models import (
     CONTEXT,
     MIXTURES,
     TEXT,

@@ -19,7 +19,7 @@ from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from tests.engine.heads.test_service import write_target
-from tests.engine.model.test_compiled import (
+from tests.engine.model.compiled_models import (
     CONTEXT,
     TEXT,
     TOLERANCE,

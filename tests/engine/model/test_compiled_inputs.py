@@ -11,8 +11,8 @@ from engine.model.loader import load_compiled
 from engine.model.sequence import Sequence
 from engine.model.weight_names import INPUT_TABLE
 from engine.streaming import DiskTable, StoredTable, WeightLimits
-from tests.engine.checkpoints.files import convert
-from tests.engine.model.test_compiled import (
+from tests.engine.checkpoints.gguf_converter import convert
+from tests.engine.model.compiled_models import (
     CONTEXT,
     TEXT,
     TOLERANCE,

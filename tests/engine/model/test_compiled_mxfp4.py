@@ -17,7 +17,7 @@ from engine.planner.outline import checkpoint_outline
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
-from tests.engine.model.test_compiled import (
+from tests.engine.model.compiled_models import (
     CONTEXT,
     TEXT,
     Branches,

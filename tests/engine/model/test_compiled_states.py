@@ -24,8 +24,8 @@ from engine.protocol import Message, Options
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from engine.streaming import WeightLimits
-from tests.engine.checkpoints.files import convert
-from tests.engine.model.test_compiled import all_logits, difference, kept, random_text, saved, tiny
+from tests.engine.checkpoints.gguf_converter import convert
+from tests.engine.model.compiled_models import all_logits, difference, kept, random_text, saved, tiny
 from tests.engine.models import disturbed
 from tests.engine.test_every_drafter import END, Letters
 from tests.engine.torch_model.test_recurrent import RandomTree

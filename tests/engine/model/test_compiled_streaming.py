@@ -15,8 +15,8 @@ from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
-from tests.engine.checkpoints.files import convert
-from tests.engine.model.test_compiled import CONTEXT, DENSE, Branches, Ended, all_logits, random_text, tiny
+from tests.engine.checkpoints.gguf_converter import convert
+from tests.engine.model.compiled_models import CONTEXT, DENSE, Branches, Ended, all_logits, random_text, tiny
 
 every_kind = pytest.mark.parametrize("kind", DENSE)
 LITTLE = 300 << 10  # bytes: two slots and few resident matrices

@@ -9,8 +9,8 @@ from engine.errors import UnsupportedModel
 from engine.model.architectures import ARCHITECTURES, family_of
 from engine.model.description import describe
 from engine.model.fields import refuse_changed_fields, understood
+from tests.engine.model.configurations import checkpoint
 from tests.engine.model.famous import FAMOUS
-from tests.engine.model.test_description import checkpoint
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -13,7 +13,7 @@ from engine.model import compiled
 from engine.model.kv_cache import HostCache
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from tests.engine.model.test_compiled import (
+from tests.engine.model.compiled_models import (
     AT_EACH_LAYER,
     CONTEXT,
     MIXTURES,

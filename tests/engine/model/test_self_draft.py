@@ -26,7 +26,7 @@ from engine.model.substitutes import SubstituteFiles, substitute
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
 from tests.engine.decoding.test_ahead import ScriptedVerifier
-from tests.engine.model.test_compiled import CONTEXT, random_text, tiny
+from tests.engine.model.compiled_models import CONTEXT, random_text, tiny
 from tests.engine.quantization.test_folders import write
 
 LITTLE = 300 << 10  # bytes: two slots and few resident matrices

@@ -7,7 +7,8 @@ import pytest
 
 from engine.checkpoints import open_checkpoint
 from engine.model.uniformity import uniformity_warning
-from tests.engine.checkpoints.files import HIDDEN, TOKENS, WIDE, convert, weights, write_gguf
+from tests.engine.checkpoints.files import HIDDEN, TOKENS, WIDE, weights, write_gguf
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_grouped import AWQ, GPTQ, awq_parts, gptq_parts, write
 from tests.engine.models import CONFIGS, reference
 

@@ -15,7 +15,7 @@ from engine.planner.choices import choice_nbytes
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
 from engine.planner.search import PROMPT_ROWS, Candidate
-from tests.engine.model.test_compiled import saved, tiny
+from tests.engine.model.compiled_models import saved, tiny
 from tests.engine.planner.made import LAPTOP, PAIR
 
 SHAPES = {  # width, inner, experts, chosen

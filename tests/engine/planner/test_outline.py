@@ -11,11 +11,13 @@ from engine.checkpoints import open_checkpoint
 from engine.checkpoints.drafts import draft_layer
 from engine.model.rows import Rows
 from engine.planner import checkpoint_outline
-from engine.planner.outline import PACKING, SECTOR, catalogued
+from engine.planner.outline import SECTOR, catalogued
+from engine.planner.tiles import PACKING
 from engine.quantization import packed_in
 from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import head_dim
-from tests.engine.checkpoints.files import convert, real_file
+from tests.engine.checkpoints.files import real_file
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import tiny
 from tests.engine.heads.test_mtp import Drafted, fp8, plain
 from tests.engine.models import ours, reference

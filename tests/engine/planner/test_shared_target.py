@@ -10,7 +10,7 @@ from engine.planner import Asked, PairOutline, checkpoint_outline, iteration_sec
 from engine.planner.loan import GAIN, ROWS
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import reference
 from tests.engine.planner.made import DESKTOP, PAIR
 

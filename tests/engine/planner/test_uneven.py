@@ -14,7 +14,7 @@ from engine.compiled.program import STREAMED_ROWS, CompiledPass, DecoderShape, L
 from engine.planner import Asked, PairOutline, checkpoint_outline, plan_for
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
-from tests.engine.model.test_compiled import tiny
+from tests.engine.model.compiled_models import tiny
 from tests.engine.planner.made import LAPTOP, PAIR
 
 WIDTH = 256  # of an input

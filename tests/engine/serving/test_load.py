@@ -23,7 +23,7 @@ from engine.serving.service import EngineService
 from engine.torch_model import loader
 from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
-from tests.engine.model.test_compiled import tiny
+from tests.engine.model.compiled_models import tiny
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"
 

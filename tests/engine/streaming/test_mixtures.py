@@ -22,7 +22,7 @@ from engine.streaming.disk import SECTOR
 from engine.streaming.expert_counts import ExpertCounts
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.heads.test_service import write_target
 from tests.engine.models import CONTEXT, reference
 from tests.engine.quantization.grouped_reference import Matrix

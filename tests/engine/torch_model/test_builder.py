@@ -18,7 +18,7 @@ from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
 from tests.engine.models import CONFIGS, CONTEXT, EXPERTS, reference
 

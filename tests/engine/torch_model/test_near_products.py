@@ -20,7 +20,7 @@ from engine.streaming.loan import Lending
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import CONTEXT, reference
 from tests.engine.streaming.fake_link import HostLink
 from tests.engine.torch_model.test_builder import TEXT, AtOnce, expected
