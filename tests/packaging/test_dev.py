@@ -366,12 +366,31 @@ def test_the_program_receives_arguments_and_input_and_returns_its_status(dev, st
     assert (done.returncode, done.stdout, done.stderr) == (7, "said chat --json two words\n", "")
 
 
+class Compiling:
+    """A stand-in for the process that compiles what the tests import."""
+
+    runs = 0
+
+    def __init__(self, argv, **streams):
+        assert argv[-3:] == ["-m", "pytest", "--collect-only"]
+        Compiling.runs += 1
+        self.ended = False
+
+    def wait(self):
+        Compiling.runs -= not self.ended
+        self.ended = True
+
+    def kill(self):
+        pass
+
+
 @pytest.fixture
 def gates(dev, monkeypatch):
     """Return the names of the gates that ran."""
     ran = []
     monkeypatch.setattr(dev, "set_up", lambda dev, window: None)
     monkeypatch.setattr(dev, "hand_over", lambda argv: ran.append(" ".join(argv[1:])) or 0)
+    monkeypatch.setattr(dev.subprocess, "Popen", Compiling)
     monkeypatch.setattr(dev.os, "chdir", lambda folder: None)
     return ran
 
@@ -382,6 +401,7 @@ def test_gates_run_in_order_and_pytest_last(dev, gates, monkeypatch):
     monkeypatch.setattr(dev.os, "cpu_count", lambda: 2)
     assert dev.main(["test"]) == 0
     assert gates == ["ruff", "ruff", "mypy", "lint-imports", "-m pytest -n 2 --dist loadfile"]
+    assert Compiling.runs == 0
 
 
 def test_the_first_failing_gate_determines_the_status(dev, gates, monkeypatch):
@@ -389,6 +409,7 @@ def test_the_first_failing_gate_determines_the_status(dev, gates, monkeypatch):
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     assert dev.main(["test"]) == 3
     assert gates == []
+    assert Compiling.runs == 0
 
 
 def test_with_arguments_only_pytest_runs(dev, gates, monkeypatch):
