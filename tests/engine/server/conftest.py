@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import anthropic
 import httpx2
-import openai
 import pytest
 
 from tests.engine.conftest import model_file
+from tests.engine.server.official import anthropic, openai
 from tests.engine.server.scripted import ScriptedEngine, served
 
 KEY = "a key for tests"
@@ -75,12 +74,12 @@ def address(engine: ScriptedEngine) -> Iterator[str]:
 
 
 @pytest.fixture
-def gpt(address: str) -> Iterator[openai.OpenAI]:
+def gpt(address: str) -> "Iterator[openai.OpenAI]":
     with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
         yield client
 
 
 @pytest.fixture
-def claude(address: str) -> Iterator[anthropic.Anthropic]:
+def claude(address: str) -> "Iterator[anthropic.Anthropic]":
     with anthropic.Anthropic(base_url=address, api_key="none", max_retries=0) as client:
         yield client

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-import anthropic
 import pytest
 
 from tests.engine.server.conftest import RunningServer
+from tests.engine.server.official import anthropic
 
 GREEDY = {"temperature": 0}  # the client no longer has an argument for it
 CAPITAL = [{"role": "user", "content": "What is the capital of Japan?"}]
 
 
 @pytest.fixture
-def client(server: RunningServer) -> Iterator[anthropic.Anthropic]:
+def client(server: RunningServer) -> "Iterator[anthropic.Anthropic]":
     with anthropic.Anthropic(base_url=server.address, api_key="none", max_retries=0) as client:
         yield client
 

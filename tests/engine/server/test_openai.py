@@ -4,17 +4,17 @@ import json
 import re
 from collections.abc import Iterator
 
-import openai
 import pytest
 
 from tests.engine.server.conftest import RunningServer
+from tests.engine.server.official import openai
 
 CAPITAL = [{"role": "user", "content": "What is the capital of Japan?"}]
 STORY = [{"role": "user", "content": "Write a very long story about the sea."}]
 
 
 @pytest.fixture
-def client(server: RunningServer) -> Iterator[openai.OpenAI]:
+def client(server: RunningServer) -> "Iterator[openai.OpenAI]":
     with openai.OpenAI(base_url=f"{server.address}/v1", api_key="none", max_retries=0) as client:
         yield client
 

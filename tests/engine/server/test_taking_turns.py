@@ -2,11 +2,9 @@
 
 from itertools import pairwise
 
-import anthropic
-import openai
-
 from engine.bench.options import PARAGRAPH
 from tests.engine.server.conftest import RunningServer, running
+from tests.engine.server.official import anthropic, openai
 
 BLOCK = 64  # tokens; the prompt cache keeps whole blocks
 QUESTIONS = ("Summarise it.", "Which numbers are in it?", "What remains to be done?", "Who was asked?")

@@ -1,8 +1,8 @@
 """Thoughts in all interfaces, through the official clients, from an engine that answers by script."""
 
-import openai
 import pytest
 
+from tests.engine.server.official import openai
 from tests.engine.server.scripted import ScriptedEngine
 
 ASKED = [{"role": "user", "content": "Six times seven?"}]
@@ -24,7 +24,7 @@ def thinking(engine: ScriptedEngine, request: pytest.FixtureRequest) -> None:
     engine.thought, engine.text = CASES[request.param]
 
 
-def chat(client: openai.OpenAI, **fields: object) -> object:
+def chat(client: "openai.OpenAI", **fields: object) -> object:
     return client.chat.completions.create(model="scripted", messages=ASKED, extra_body=fields)
 
 

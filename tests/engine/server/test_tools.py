@@ -2,9 +2,9 @@
 
 import json
 
-import openai
 import pytest
 
+from tests.engine.server.official import openai
 from tests.engine.server.scripted import ScriptedEngine, served
 
 HERMES = "{% if tools %}<tools>{% endif %}<tool_call></tool_call>"
