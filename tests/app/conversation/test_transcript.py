@@ -277,7 +277,7 @@ def test_a_match_stays_in_view_while_messages_above_grow(transcript: Transcript,
 def test_a_long_question_is_shown_piece_by_piece(qtbot: QtBot) -> None:
     view = QuestionView("x" * (MAX_ALL + 1))
     qtbot.addWidget(view)
-    view.resize(600, 400)
+    view.resize(1200, 400)  # as in a wide window: of narrower lines there are more
     view.show()
     shown = []
     assert view.rest is not None

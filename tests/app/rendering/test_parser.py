@@ -274,7 +274,7 @@ def test_formula_blocks_are_those_of_a_scan_line_by_line(lines: list[tuple[str, 
 
 @pytest.mark.parametrize("line", ["\\[", "$$", "> \\[", "- \\[", "\\[\n\\] y", "\\[ x"])
 def test_a_page_of_opened_formulas_is_read_at_once(line: str) -> None:
-    """It took 21 s when each opening was looked at line by line."""
-    started = time.perf_counter()
-    dialect.parse(f"{line}\n" * (50_000 // len(line)), {})
-    assert time.perf_counter() - started < 3
+    """Twice as many characters took 21 s when each opening was looked at line by line: these, a quarter."""
+    started = time.thread_time()  # not what other programs take
+    dialect.parse(f"{line}\n" * (25_000 // len(line)), {})
+    assert time.thread_time() - started < 3

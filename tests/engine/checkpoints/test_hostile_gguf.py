@@ -144,8 +144,8 @@ def test_nested_special_tokens_neither_hang_nor_lose_text(
 
 
 def test_many_special_tokens_do_not_slow_down_a_message() -> None:
-    started = time.perf_counter()
+    started = time.thread_time()  # not what other programs take
     guard = Guard(f"<|special {number}|>" for number in range(200_000))
     text = "What is <|special 123456|>? " * 20
     assert "".join(piece for piece, _ in guard.pieces(guard.take_out(text))) == text
-    assert time.perf_counter() - started < 1.0
+    assert time.thread_time() - started < 1.0
