@@ -220,13 +220,22 @@ def _lines(plan: Plan) -> Iterator[str]:
             f"{plan.predicted_tokens_per_pass:.1f} tokens per pass of {plan.seconds_per_pass:.2f} s "
             f"with a budget of {plan.budget}"
         )
-        if plan.helped:
-            yield f"Processor    multiplies by {plan.helped:.0%} of the streamed weights where they lie"
+        if plan.other_way is not None:
+            yield f"Processor    {_help(plan, plan.other_way)}"
         yield f"First token  {plan.time_to_first_token_s:.1f} s after a prompt of {planner.PROMPT:,} tokens"
         memory = {"VRAM": plan.memory.vram, "RAM": plan.memory.ram, "SSD": plan.memory.ssd}
         if plan.experts is not None:
             yield f"Experts      {_experts(plan.experts)}"
         yield "Memory       " + ", ".join(f"{tier} {n / GIB:.1f} GiB" for tier, n in memory.items() if n)
+
+
+def _help(plan: Plan, other: planner.OtherWay) -> str:
+    """Return what the processor does beside the card, and what the plan that decides otherwise promises."""
+    promised = f"at most {other.predicted_tokens_per_second:.2f} tokens/s, with a budget of {other.budget}"
+    if plan.helped:
+        share = f"multiplies by {plan.helped:.0%} of the streamed weights where they lie"
+        return f"{share}; without its help, {promised}"
+    return f"does not help, because trees are smaller then and answers slower: {promised}"
 
 
 TINY_ONLY = "This project has run its architecture with tiny random models only."

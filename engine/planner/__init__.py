@@ -35,7 +35,7 @@ from engine.planner.outline import (
 )
 from engine.planner.own_draft import own_draft
 from engine.planner.paper import published
-from engine.planner.plan import Asked, ExpertPlan, Names, Plan, Tiers
+from engine.planner.plan import Asked, ExpertPlan, Names, OtherWay, Plan, Tiers
 from engine.planner.recommendation import (
     CONTEXT,
     PATIENCE_S,
@@ -67,6 +67,7 @@ __all__ = [
     "MachineProfile",
     "Names",
     "Observed",
+    "OtherWay",
     "Outline",
     "PairOutline",
     "Plan",

@@ -1,7 +1,7 @@
 """Compare an answer's figures with the predictions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log2
 
 from engine.planner.corrections import Correction, Observed, corrected
@@ -36,7 +36,7 @@ def observed(
     seconds = answer.draft_s + answer.target_s
     if not gains or seconds <= 0:
         return None
-    limits = replace(asked, vram_limit_nbytes=plan.vram_limit_nbytes, ram_limit_nbytes=plan.ram_limit_nbytes)
+    limits = plan.held_to(asked)
     acceptance = bounded((answer.tokens - len(answer.budgets)) / gains)
     draft_s = target_s = 0.0
     for budget in answer.budgets:

@@ -25,8 +25,9 @@ class LayerPlacement:
     Attributes: `layers`: the tier of each layer; `device`, `ram`, `ssd`: bytes of layers and head in each
     tier; `ring`: bytes of the ring on the compute device, 0 if unused; `staging`: bytes of the ring in RAM, 0
     if unused; `table`: bytes of `Outline.tables` on the device, 0 if they are not there;
-    `whole`: whether the whole model, including the embedding, is on the device; `cache`: bytes of `device`
-    that a cache of experts takes, 0 if there is none. With one, `layers` tells where the other matrices are,
+    `whole`: whether the whole model, including the embedding, is on the device; `spare`: bytes on the device
+    that whole layers leave, and that pieces of the next one fill; `cache`: bytes of `device` that a cache of
+    experts takes, 0 if there is none. With one, `layers` tells where the other matrices are,
     `ram` is what a card gets experts from: all of them, or another cache, and `ssd` what is not there.
     """
 
@@ -39,11 +40,12 @@ class LayerPlacement:
     table: int = 0
     whole: bool = False
     cache: int = 0
+    spare: int = 0
 
     @property
     def streamed(self) -> int:
         """Bytes moved to the device in each pass."""
-        return self.ram + self.ssd
+        return self.ram + self.ssd - self.spare
 
 
 def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerPlacement | None:
@@ -83,7 +85,10 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
         if place < resident + kept:
             tiers[layer] = "device" if place < resident else "ram"
     in_ram = sum(rest[:kept])
-    return LayerPlacement(tuple(tiers), sum(sizes[:resident]), in_ram, sum(rest) - in_ram, ring, staging)
+    spare = device_nbytes - ring - sum(sizes[:resident])
+    return LayerPlacement(
+        tuple(tiers), sum(sizes[:resident]), in_ram, sum(rest) - in_ram, ring, staging, spare=spare
+    )
 
 
 def _cache_nbytes(model: Outline, nbytes: int) -> int:

@@ -1,6 +1,6 @@
 """A plan: where a pair goes on a machine, how fast it will be, and what limits it. Plain data only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.planner.machines import Compute
@@ -66,6 +66,14 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherWay:
+    """What the fastest plan promises of those that decide otherwise whether a processor helps."""
+
+    budget: int | None
+    predicted_tokens_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """How to load a pair, and the speed and memory predicted for it.
 
@@ -76,7 +84,9 @@ class Plan:
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
     growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers;
-    `helped`: the share of the streamed weights by which the processor multiplies beside a card.
+    `helped`: the share of the streamed weights by which the processor multiplies beside a card; `other_way`:
+    what was promised with its help if it does not help, and without it if it does, or None if its help would
+    not pay in passes of few rows.
     If the pair will not run, `missing` says why, and there are no predictions.
     """
 
@@ -101,7 +111,23 @@ class Plan:
     layers: Tiers = Tiers(0, 0, 0)
     experts: ExpertPlan | None = None
     helped: float = 0.0
+    other_way: OtherWay | None = None
 
     @property
     def runs(self) -> bool:
         return self.fit != "will not run"
+
+    @property
+    def forgoes_help(self) -> bool:
+        """Whether the processor must not help, because plans without its help, with larger trees, are
+        faster."""
+        return self.other_way is not None and not self.helped
+
+    def held_to(self, asked: Asked) -> Asked:
+        """Return what was asked for, with the choices that this plan has made about memory and help."""
+        return replace(
+            asked,
+            vram_limit_nbytes=self.vram_limit_nbytes,
+            ram_limit_nbytes=self.ram_limit_nbytes,
+            helper=None if self.forgoes_help else asked.helper,
+        )

@@ -96,7 +96,8 @@ def stream(
 
     def seconds(ring: int, staging: int) -> tuple[float, float]:
         moved = max(0.0, placement.streamed * used - lent - ring) if on_card else 0.0
-        read = max(0.0, placement.ssd * used - (staging if on_card else ring))
+        from_disk = placement.ssd if on_card else placement.streamed
+        read = max(0.0, from_disk * used - (staging if on_card else ring))
         return moved / machine.link, read / machine.disk
 
     link_s, disk_s = seconds(0, 0)

@@ -15,7 +15,7 @@ from engine.planner.loan import ROWS, Helper
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import OWN_ROWS, Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
-from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, Plan, Tiers
+from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, OtherWay, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
 from engine.planner.shared_target import SharedTarget
 
@@ -166,19 +166,43 @@ def plan_for(
         if plan.runs and plan.vram_limit_nbytes is None and plan.ram_limit_nbytes is None:
             return plan
         pair = replace(pair, own_layer="none")
+    alone = _fastest(machine, pair, replace(asked, helper=None), corrections)
+    helped = _fastest(machine, pair, asked, corrections) if asked.helper else None
+    if alone is None:
+        return _refusal(machine, pair, asked)
+    return alone if helped is None else _with_or_without_help(helped, alone)
+
+
+def _with_or_without_help(helped: Plan, alone: Plan) -> Plan:
+    """Return the faster plan of both. With help, trees have few rows; without it, they may be larger."""
+
+    def speed(plan: Plan) -> float:
+        return plan.predicted_tokens_per_second or 0.0
+
+    best, other = (alone, helped) if speed(alone) > speed(helped) else (helped, alone)
+    return replace(best, other_way=OtherWay(other.budget, other.predicted_tokens_per_second))
+
+
+def _fastest(
+    machine: MachineProfile, pair: PairOutline, asked: Asked, corrections: Corrections
+) -> Plan | None:
+    """Return the fastest plan, or None if there is none. If the processor may help, only plans in which it
+    does count: those where it pays, with trees of no more rows than it helps with."""
     best: Plan | None = None
     for candidate in candidates(machine, pair, asked):
+        if asked.helper and candidate.budget >= ROWS and asked.budget is None:
+            continue
         placement = candidate.placement()
         if placement is None:
             continue
         correction = corrections(candidate.device)
         predicted = predict(candidate, placement, correction)
-        if predicted.helped and candidate.budget >= ROWS and asked.budget is None:
-            continue  # trees have no more rows then than the processor helps with
+        if asked.helper and not predicted.helped:
+            continue
         speed = predicted.tokens_per_second * correction.choosing
         if best is None or speed > (best.predicted_tokens_per_second or 0.0):
             best = _plan(candidate, placement, predicted, speed, correction)
-    return best or _refusal(machine, pair, asked)
+    return best
 
 
 def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compute:
@@ -206,7 +230,7 @@ def iteration_seconds(
 ) -> Callable[[int], float] | None:
     """Return a function: budget -> predicted seconds of an iteration, with the target's layers where `plan`
     puts them. None if the plan does not run."""
-    limits = replace(asked, vram_limit_nbytes=plan.vram_limit_nbytes, ram_limit_nbytes=plan.ram_limit_nbytes)
+    limits = plan.held_to(asked)
 
     def candidate(budget: int) -> Candidate:
         unpacked = plan.target_unpacked, plan.draft_unpacked
@@ -245,10 +269,11 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
         computing_s += passing * compute.moving * (1.0 if compute.unpacks else target.packing)
     streaming, share = moving(candidate, placement, 1 + budget), 0.0
     if helped := shared(candidate, placement):
-        share = helped.share()
+        most = helped.share()
+        share = helped.lent(most) / placement.streamed
         if share and 1 + budget <= ROWS:
-            computing_s = helped.computing_s(1 + budget, share)
-            streaming = helped.streaming(1 + budget, share)
+            computing_s = helped.computing_s(1 + budget, most)
+            streaming = helped.streaming(1 + budget, most)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
     return replace(predicted, target_s=predicted.target_s * correction.verifying, helped=share)
 

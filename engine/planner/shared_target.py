@@ -1,12 +1,13 @@
 """Predicts the passes of a streamed target of which a processor multiplies a share where it lies in RAM."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
 
 from engine.planner.loan import ROWS, Helper, try_shares
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
-from engine.planner.placement import SLOTS, LayerPlacement
+from engine.planner.pieces import Near, Product, near_products
+from engine.planner.placement import SLOTS, LayerPlacement, Tier
 from engine.planner.prediction import Stream, pass_s, stream
 
 
@@ -21,15 +22,9 @@ class SharedTarget:
     card: Compute
     helper: Helper
 
-    @property
-    def in_ram(self) -> int:
-        """Bytes of the layers that lie in RAM."""
-        layers = zip(self.placement.layers, self.target.layers, strict=True)
-        return sum(nbytes for tier, nbytes in layers if tier == "ram")
-
     def share(self) -> float:
-        """Return the share of the streamed bytes that is lent, by predicted seconds; 0 if none."""
-        if not self.target.lendable * self.in_ram:
+        """Return the share of the streamed bytes that is lent at most, by predicted seconds; 0 if none."""
+        if not self._lendable:
             return 0.0
 
         def timed(share: float) -> float:
@@ -37,57 +32,74 @@ class SharedTarget:
 
         return try_shares(timed, self.placement.streamed, 1 / self.processor_s(ROWS)).share
 
+    def lent(self, share: float) -> int:
+        """Return the bytes that are lent: as many whole pieces as a share of all that is streamed has."""
+        return sum(near.nbytes * count for near, count in self._near(share).items())
+
     def streaming(self, rows: int, share: float) -> Stream:
         """Return the seconds that moving the rest takes."""
-        return stream(self.placement, self.machine, True, self.target.touched(rows), self._lent(share))
+        return stream(self.placement, self.machine, True, self.target.touched(rows), self.lent(share))
 
     def computing_s(self, rows: int, share: float) -> float:
         """Return the seconds of a pass if nothing has to be waited for but card and processor.
 
-        Both work at once on the products of one input, of which some pieces are lent, some streamed and some
-        resident: all three are spread evenly. Beside what else the card computes (the head, attention), the
-        processor rests.
+        Both work at once on the pieces of one matrix, and the card goes on when it has both parts of the
+        product. A lent piece may thus take longer than the card takes for the whole matrix. Beside what else
+        the card computes (the head, attention), the processor rests.
         """
-        target, layers = self.target, len(self.target.layers)
-        lent = self._lent(share)
         apart_s = self._card_s(rows, 0.0)
-        card_s = (self._card_s(rows, 1.0) - apart_s) / sum(target.layers)
-        groups_s = sum(
-            group.seconds(self, rows, lent / sum(target.layers), card_s) for group in self._groups()
-        )
-        # What the processor has computed gets to the card: most matrices have `hidden` columns.
-        pieces = lent / self._slot
-        numbers = rows * self._weights(lent) / target.hidden
-        answering_s = pieces * self.helper.exchange_s(numbers / pieces) if lent else 0.0
-        return apart_s + layers * groups_s + answering_s
+        card_s = (self._card_s(rows, 1.0) - apart_s) / sum(self.target.layers)
+        seconds = self._card_s(rows, 1.0)
+        for near, count in self._near(share).items():
+            columns, whole = near.product.columns, near.product.nbytes
+            sending_s = self.helper.exchange_s(rows * columns)
+            near_s = sending_s + self.processor_s(rows) * near.nbytes
+            # What the processor has computed gets to the card, piece by piece.
+            answering_s = sum(
+                self.helper.exchange_s(rows * self._weights(nbytes) / columns) for nbytes in near.pieces
+            )
+            together_s = max(card_s * (whole - near.nbytes), near_s) + answering_s
+            seconds += count * (together_s - card_s * whole)
+        return seconds
 
     def processor_s(self, rows: int) -> float:
         """Return the processor's seconds for a stored byte."""
         return self.helper.product_s(1.0, self._weights(1.0), rows, self.target.packing)
 
-    def _groups(self) -> list["_Group"]:
-        """Return the products of an average layer, by their inputs."""
-        target = self.target
-        whole = sum(target.layers) / len(target.layers)
-        matrix = min(
-            whole / 3, whole * target.hidden * target.widest * len(target.layers) / target.layer_weights
+    def _near(self, share: float) -> Mapping[Near, int]:
+        """Return the products of which the processor multiplies a part, and how often each occurs."""
+        return near_products(
+            self._products(),
+            len(self.target.layers),
+            self.placement.ring // SLOTS,
+            (self._in_tier("device") + self.placement.spare, self._lendable),
+            int(share * self.placement.streamed),
         )
-        attention = (whole - 3 * matrix) / 2
-        return [
-            _Group(target.hidden, attention, max(1, ceil(attention / self._slot))),  # queries, keys, values
-            _Group(target.hidden, attention, max(1, ceil(attention / self._slot))),  # output
-            _Group(target.hidden, 2 * matrix, 2 * ceil(matrix / self._slot)),  # gate and up
-            _Group(target.widest, matrix, ceil(matrix / self._slot)),  # down
-        ]
+
+    def _products(self) -> tuple[Product, ...]:
+        """Return the products of an average layer, in the order of use."""
+        target, layers = self.target, len(self.target.layers)
+        whole = sum(target.layers) / layers
+        of_weight = sum(target.layers) / target.layer_weights
+        matrix = min(whole / 3, of_weight * target.hidden * target.widest)
+        attention = whole - 3 * matrix
+        keys = min(attention / 4, of_weight * target.hidden * target.kv_row / (2 * layers))
+        queries = attention / 2 - keys
+        return (
+            *(Product(target.hidden, int(nbytes)) for nbytes in (queries, keys, keys, queries)),
+            *(Product(target.hidden, int(matrix)),) * 2,  # gate and up
+            Product(target.widest, int(matrix)),
+        )
 
     @property
-    def _slot(self) -> float:
-        """Bytes of a piece, at most."""
-        return self.placement.ring / SLOTS
+    def _lendable(self) -> int:
+        """Bytes that can be lent."""
+        return int(self.target.lendable * self._in_tier("ram"))
 
-    def _lent(self, share: float) -> float:
-        """Return the lent bytes: a share of all that is streamed, as far as it can be lent."""
-        return min(share * self.placement.streamed, self.target.lendable * self.in_ram)
+    def _in_tier(self, tier: Tier) -> int:
+        """Bytes of the layers in a tier."""
+        layers = zip(self.placement.layers, self.target.layers, strict=True)
+        return sum(nbytes for place, nbytes in layers if place == tier)
 
     def _weights(self, nbytes: float) -> float:
         return nbytes * self.target.layer_weights / sum(self.target.layers)
@@ -95,26 +107,3 @@ class SharedTarget:
     def _card_s(self, rows: int, of_layers: float) -> float:
         """Return the seconds that the card computes with this share of the layers' weights."""
         return pass_s(self.target, rows, self.card, False, of_layers=of_layers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The products of one input, of so many columns, with matrices of `nbytes` that are in so many pieces."""
-
-    columns: int
-    nbytes: float
-    pieces: int
-
-    def seconds(self, target: SharedTarget, rows: int, lent: float, card_s: float) -> float:
-        """Return the mean seconds in all layers. lent: share of the bytes; card_s: the card's seconds for a
-        byte. Only whole pieces are lent, so that a layer has one more or one less than another."""
-
-        def of_layer(near: int) -> float:
-            share = near / self.pieces
-            sending_s = target.helper.exchange_s(rows * self.columns) if near else 0.0
-            near_s = sending_s + target.processor_s(rows) * share * self.nbytes
-            return max(card_s * (1 - share) * self.nbytes, near_s)
-
-        fewer = int(lent * self.pieces)
-        more = lent * self.pieces - fewer
-        return (1 - more) * of_layer(fewer) + more * of_layer(fewer + 1)

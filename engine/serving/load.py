@@ -250,7 +250,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
             not unpacked,
             limits,
             layer_progress,
-            pair.request.processor_helps == "measured",
+            pair.request.processor_helps == "measured" and not plan.forgoes_help,
         )
 
     draft_model = load("draft", pair.files.draft) if pair.files.draft else None

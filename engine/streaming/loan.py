@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Callable, Mapping
 
+from engine.planner.even import spread
 from engine.planner.loan import ROWS, try_shares
-from engine.streaming.placement import spread
 from engine.streaming.streamer import Streamer
 
 _log = logging.getLogger(__name__)

@@ -6,6 +6,7 @@ from operator import floordiv
 from typing import Literal
 
 from engine.errors import BadOption
+from engine.planner.even import spread
 from engine.streaming.chunks import Chunk
 from engine.streaming.disk import SECTOR
 from engine.streaming.ring import READERS
@@ -138,23 +139,4 @@ def _spread_in_turn(sizes: Sequence[int], nbytes: int, first: Sequence[bool]) ->
         for index, stays in zip(members, spread([sizes[index] for index in members], nbytes), strict=True):
             stay[index] = stays
         nbytes -= sum(sizes[index] for index in members if stay[index])
-    return stay
-
-
-def spread(sizes: Sequence[int], nbytes: int) -> list[bool]:
-    """Select sizes with a sum of at most `nbytes`, spread evenly among all; return for each whether it is
-    selected."""
-    total = sum(sizes)
-    share = min(1.0, nbytes / total) if total else 1.0
-    stay: list[bool] = []
-    seen = kept = 0
-    for size in sizes:
-        seen += size
-        stays = kept + size <= min(share * seen, nbytes)
-        kept += size if stays else 0
-        stay.append(stays)
-    for index, size in enumerate(sizes):  # use what rounding has left free
-        if not stay[index] and kept + size <= nbytes:
-            stay[index] = True
-            kept += size
     return stay

@@ -18,6 +18,7 @@ MACHINE = replace(DESKTOP, vram=12 * GIB, link=12.4e9)
 PROCESSOR = replace(compiled_processor(8, {"avx512_vnni"}), memory=62e9)
 HELPED = Asked(8192, device="cuda", helper=PROCESSOR)
 LENDABLE = replace(PAIR, target=replace(PAIR.target, lendable=1.0))
+WITHOUT_DRAFT = PairOutline(LENDABLE.target, None, PAIR.acceptance)
 
 
 def test_a_plan_shares_the_target_with_the_processor_in_trees_of_few_rows():
@@ -70,7 +71,31 @@ def test_a_file_says_what_can_be_lent(kind, share, tmp_path):
 
 
 def test_a_draft_of_the_same_pair_takes_its_time_beside_the_help():
-    plan = plan_for(MACHINE, LENDABLE, HELPED)
-    without = plan_for(MACHINE, PairOutline(LENDABLE.target, None, PAIR.acceptance), HELPED)
+    fixed = replace(HELPED, budget=ROWS - 1)
+    plan = plan_for(MACHINE, LENDABLE, fixed)
+    without = plan_for(MACHINE, WITHOUT_DRAFT, fixed)
     assert plan.draft_s > 0 == without.draft_s
     assert without.helped == pytest.approx(plan.helped, rel=0.1)
+
+
+def test_larger_trees_without_help_are_taken_where_they_give_more_tokens_per_second():
+    """A card that is fast for its link verifies large trees while the weights arrive."""
+    few = plan_for(MACHINE, WITHOUT_DRAFT, replace(HELPED, budget=ROWS - 1))
+    assert few.helped > 0.2, "it pays by the rule of passes of few rows"
+    best = plan_for(MACHINE, WITHOUT_DRAFT, HELPED)
+    assert (best.helped, best.forgoes_help) == (0, True)
+    assert best.budget >= ROWS
+    assert best.other_way.predicted_tokens_per_second < best.predicted_tokens_per_second
+    assert best.other_way.budget < ROWS
+    assert best.held_to(HELPED).helper is None
+    seconds = iteration_seconds(MACHINE, WITHOUT_DRAFT, HELPED, best)
+    assert seconds(ROWS - 1) == pytest.approx(seconds(ROWS), rel=0.05), "no trees are helped then"
+
+
+def test_help_is_taken_where_it_gives_more_tokens_per_second_than_larger_trees():
+    best = plan_for(MACHINE, LENDABLE, HELPED)
+    alone = plan_for(MACHINE, LENDABLE, replace(HELPED, helper=None))
+    assert not best.forgoes_help
+    assert best.predicted_tokens_per_second > alone.predicted_tokens_per_second
+    assert best.other_way.budget == alone.budget
+    assert best.other_way.predicted_tokens_per_second == alone.predicted_tokens_per_second

@@ -62,6 +62,22 @@ def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, planned):
     assert found.machine.compiled is None, "with this dtype, the processor alone would run torch"
 
 
+@pytest.mark.parametrize(("other_way", "tried"), [(None, True), (planner.OtherWay(31, 1.0), False)])
+def test_the_processor_is_tried_at_loading_unless_the_plan_forgoes_its_help(other_way, tried, monkeypatch):
+    original, made, helps = loader.load_model, planner.plan_for, []
+
+    def load_model(*arguments):
+        helps.append(arguments[-1])
+        return original(*arguments)
+
+    monkeypatch.setattr(planner, "plan_for", lambda *asked: replace(made(*asked), other_way=other_way))
+    monkeypatch.setattr(loader, "load_model", load_model)
+    engine = EngineService()
+    load(engine, processor_helps="measured", draft="none")
+    engine.unload()
+    assert helps == [tried]
+
+
 def test_a_model_is_loaded_as_planned_and_an_answer_corrects_later_plans():
     engine = EngineService()
     loaded = load(engine, draft="none")

@@ -13,11 +13,12 @@ from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
 from engine.formats import format_named
+from engine.planner.even import spread
 from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, memory
-from engine.streaming.placement import place, spread
+from engine.streaming.placement import place
 from engine.streaming.ring import Ring
 from tests.engine.streaming.fake_link import Event, FakeLink
 

@@ -80,6 +80,15 @@ def test_a_plan_predicts_the_passes_of_a_72b_that_card_and_processor_share(vram,
     assert one.planned_s == pytest.approx(one.shared_s, rel=BOUND)
 
 
+@pytest.mark.parametrize("rows", [1, 16, 32])
+def test_a_plan_predicts_shared_passes_of_a_model_whose_matrices_are_few_pieces(rows):
+    """A lent piece of a 14B's matrix is most of it, and takes the processor longer than the card."""
+    one = helped(HELPED, rows)
+    assert one.shared_s < 0.7 * one.alone_s
+    assert one.planned_share == pytest.approx(one.share, rel=BOUND)
+    assert one.planned_s == pytest.approx(one.shared_s, rel=BOUND)
+
+
 def helped(target, rows, memory=62e9, link=6e9, vram=8):
     variant = catalog.entries()[target]
     weights = catalogued_weights(catalog.catalog().models[variant.model], variant)
