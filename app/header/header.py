@@ -13,7 +13,7 @@ from app.header.name_button import NameButton
 from app.header.picker import Picker
 from app.header.place_sign import PlaceSign
 from app.header.status_line import StatusLine
-from app.preferences import RecentPair
+from app.preferences import LoadPreferences, RecentPair
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.icons import icon
 from app.widgets.plain_text import plain
@@ -52,6 +52,7 @@ class Header(QFrame):
         self.setMinimumHeight(52)
         self._recent: Sequence[RecentPair] = ()
         self._used = RecentPair()
+        self._loading = LoadPreferences()
         self._state = State.STARTING
         self._loaded: Loaded | None = None
         self.model = NameButton(self)
@@ -164,6 +165,10 @@ class Header(QFrame):
         """Set the pairs loaded most recently, which the picker will list."""
         self._recent = recent
 
+    def plan_by(self, loading: LoadPreferences) -> None:
+        """Set how models are loaded, by which the picker plans."""
+        self._loading = loading
+
     def open_picker(self) -> None:
         """Open the picker below the model's name."""
         self.picker.offer(
@@ -171,6 +176,7 @@ class Header(QFrame):
             self._loaded,
             self._used,
             can_unload=self._state in CAN_UNLOAD,
+            helps=self._loading.processor_helps == "measured",
         )
         below = self.model.mapToGlobal(QPoint(0, self.model.height() + 4))
         screen = self.screen().availableGeometry()

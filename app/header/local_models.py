@@ -112,18 +112,21 @@ def _text(id: str) -> str:
     return f"{variant.name} · {variant.mix or variant.format.upper()}"
 
 
-def plan(target: str, draft: str, context: int | None, held: Memory | None) -> Plan | None:
+def plan(target: str, draft: str, context: int | None, held: Memory | None, helps: bool) -> Plan | None:
     """Plan how a pair would be loaded; return None if its files cannot be read.
 
-    held: memory of the loaded models, which would be freed first.
+    held: memory of the loaded models, which would be freed first. helps: whether the processor may multiply
+    by weights in RAM beside a graphics card.
 
     Not to be called on the GUI thread: reading the headers of the files takes tenths of a second.
     """
     available = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
     if held:
         available = replace(available, vram=available.vram + held.vram, ram=available.ram + held.ram)
+    helper = available.compiled if helps else None
+    asked = planner.Asked(context or planner.CONTEXT, helper=helper)
     try:
-        return planner.plan_for(available, outline(target, draft), planner.Asked(context or planner.CONTEXT))
+        return planner.plan_for(available, outline(target, draft), asked)
     except SpecExecError:
         return None
 

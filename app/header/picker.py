@@ -167,10 +167,16 @@ class Picker(QFrame):
         return button
 
     def offer(
-        self, recent: Sequence[RecentPair], loaded: Loaded | None, used: RecentPair, *, can_unload: bool
+        self,
+        recent: Sequence[RecentPair],
+        loaded: Loaded | None,
+        used: RecentPair,
+        *,
+        can_unload: bool,
+        helps: bool,
     ) -> None:
         """List the models on this machine and elsewhere. loaded: the loaded pair, if any. used: the pair that
-        is loaded or being loaded."""
+        is loaded or being loaded. helps: whether the processor may help a graphics card."""
         here = loaded if loaded and not loaded.place else None
         held = here.memory if here else None
         self._loaded = Path(here.target.path) if here else None
@@ -199,7 +205,7 @@ class Picker(QFrame):
         self.elsewhere.offer(used)
         self._fit()
         self.filter.setFocus()
-        self._plan(0, held)
+        self._plan(0, held, helps)
 
     def _add_heading(self, text: str) -> None:
         item = QListWidgetItem(text, self.models)
@@ -291,7 +297,7 @@ class Picker(QFrame):
 
     # -- plans -----------------------------------------------------------------------------------------------
 
-    def _plan(self, row: int, held: Memory | None) -> None:
+    def _plan(self, row: int, held: Memory | None, helps: bool) -> None:
         """Plan how the pairs from `row` on would be loaded, and show each plan.
 
         One pair is planned at a time, since each takes tenths of a second.
@@ -306,11 +312,11 @@ class Picker(QFrame):
             if plan:
                 item.setText(f"{self._name(pair)}\n{self._details(pair, self._plan_text(plan))}")
                 item.setToolTip(plain("\n".join(filter(None, [item.text(), about, plan.missing]))))
-            self._plan(row + 1, held)
+            self._plan(row + 1, held, helps)
 
         self._work.run(
             "plan",
-            lambda stop: local_models.plan(pair.target.name, "auto", None, held),
+            lambda stop: local_models.plan(pair.target.name, "auto", None, held, helps),
             show,
             lambda error: None,  # `plan` returns None for files that cannot be read
         )

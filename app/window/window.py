@@ -350,6 +350,7 @@ class Window(QMainWindow):
 
     def _take_preferences(self, preferences: Preferences) -> None:
         self.chat.new_settings = preferences.new_chats
+        self.header.plan_by(preferences.loading)
 
     # -- geometry and closing --------------------------------------------------------------------------------
 
@@ -365,6 +366,7 @@ class Window(QMainWindow):
         self._panes.fit(self.width())  # before the window is shown: a panel beside the chat would widen it
         self._set_telemetry(kept.panel)
         self.header.show_recent(now.recent_pairs)
+        self.header.plan_by(now.loading)
 
     def bring_up(self) -> None:
         """Show the window, above others."""

@@ -235,7 +235,8 @@ def _help(plan: Plan, other: planner.OtherWay) -> str:
     if plan.helped:
         share = f"multiplies by {plan.helped:.0%} of the streamed weights where they lie"
         return f"{share}; without its help, {promised}"
-    return f"does not help, because trees are smaller then and answers slower: {promised}"
+    reason = f"a budget of {plan.budget} is faster without its help"
+    return f"does not help the card, because {reason}; with it, {promised}"
 
 
 TINY_ONLY = "This project has run its architecture with tiny random models only."

@@ -184,3 +184,16 @@ def test_a_plan_says_what_the_processor_multiplies_beside_a_card(capsys):
     assert helped["seconds_per_pass"] < alone["seconds_per_pass"]
     assert cli.run(["plan", *asked, "--processor-helps", "measured"]) == 0
     assert f"multiplies by {helped['helped']:.0%} of the streamed weights" in capsys.readouterr().out
+
+
+def test_a_plan_says_that_larger_trees_are_faster_without_the_processors_help(capsys):
+    asked = ("--machine", "rtx-4090", "--target", "qwen2.5-72b-q4_k_m", "--draft", "qwen2.5-7b-q4_k_m")
+    alone = printed(capsys, *asked)
+    found = printed(capsys, *asked, "--processor-helps", "measured")
+    other = found.pop("other_way")
+    assert found.items() <= alone.items(), "the processor's help changes nothing"
+    assert other["budget"] < 32 < found["budget"]
+    assert other["predicted_tokens_per_second"] < found["predicted_tokens_per_second"]
+    assert cli.run(["plan", *asked, "--processor-helps", "measured"]) == 0
+    said = f"does not help the card, because a budget of {found['budget']} is faster without its help"
+    assert said in capsys.readouterr().out

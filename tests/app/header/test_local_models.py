@@ -6,7 +6,7 @@ from app.header import local_models
 from app.header.local_models import LocalModel, models_here, pairs_here, plan
 from engine import catalog, planner
 from engine.catalog import MODELS_VARIABLE
-from engine.planner.machines import processor
+from engine.planner.machines import compiled_processor, processor
 from engine.protocol.messages import Memory
 
 GIB = 2**30
@@ -84,7 +84,7 @@ def test_a_model_is_found_by_its_name_after_its_folder_was_moved(
 
 
 def test_a_file_that_cannot_be_read_has_no_plan(folder: Path) -> None:
-    assert plan(str(put(folder, "broken.gguf", 40)), "auto", None, None) is None
+    assert plan(str(put(folder, "broken.gguf", 40)), "auto", None, None, False) is None
 
 
 def test_the_memory_of_loaded_models_counts_as_free(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +92,23 @@ def test_the_memory_of_loaded_models_counts_as_free(folder: Path, monkeypatch: p
     small = planner.described_machine(0, 8, 10, 2, planner.usual_card(8), processor(8, {"avx2"}))
     monkeypatch.setattr(planner, "profile_of", lambda *_: small)
     local_models.outline.cache_clear()
-    tight = plan("qwen2.5-coder-32b", "none", 2048, None)
-    roomy = plan("qwen2.5-coder-32b", "none", 2048, Memory(vram=0, ram=64 * GIB, peak=0))
+    tight = plan("qwen2.5-coder-32b", "none", 2048, None, False)
+    roomy = plan("qwen2.5-coder-32b", "none", 2048, Memory(vram=0, ram=64 * GIB, peak=0), False)
     assert tight is not None
     assert roomy is not None
     assert tight.memory.ssd > 0
     assert roomy.memory.ssd == 0
+
+
+def test_a_plan_reckons_with_the_processors_help_if_it_may_help(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpu, compiled = processor(8, {"avx2"}), compiled_processor(8, {"avx512_vnni"})
+    card = planner.described_machine(24, 64, 12.4e9, 2e9, planner.usual_card(24), cpu, compiled)
+    monkeypatch.setattr(planner, "profile_of", lambda *_: card)
+    local_models.outline.cache_clear()
+    alone, helped = (plan("llama-3.3-70b-q4_k_m", "none", 2048, None, helps) for helps in (False, True))
+    assert alone is not None
+    assert helped is not None
+    assert alone.helped == 0 < helped.helped
+    assert helped.predicted_tokens_per_second > alone.predicted_tokens_per_second

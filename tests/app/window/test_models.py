@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
 from app.header import local_models
-from app.preferences import PreferencesFile, RecentPair
+from app.header.local_models import LocalModel, LocalPair
+from app.preferences import LoadPreferences, Preferences, PreferencesFile, RecentPair
 from app.settings.dialog import SettingsDialog
 from app.store import ChatSettings, Store
 from app.window.arguments import Arguments
@@ -239,3 +240,23 @@ def test_a_model_that_is_faster_as_its_own_draft_is_offered_to_be_once(
     window.engine.load(structs.replace(window.engine.wanted, draft="auto"))
     reach(window, qtbot, State.READY)
     assert window.transcript.notice is None, "it was said already"
+
+
+def test_plans_in_the_picker_reckon_with_the_processors_help_if_the_settings_allow_it(
+    make_window: Callable[..., Window],
+    qtbot: QtBot,
+    preferences: PreferencesFile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    helps: list[object] = []
+    monkeypatch.setattr(local_models, "plan", lambda *arguments: helps.append(arguments[-1]))
+    monkeypatch.setattr(local_models, "pairs_here", lambda: [LocalPair(LocalModel("a", "A", 1), None)])
+    preferences.change(loading=LoadPreferences(processor_helps="measured"))
+    window = make_window(FakeEngines())
+    reach(window, qtbot, State.READY)
+    window.header.open_picker()
+    qtbot.waitUntil(lambda: helps == [True])
+    window.core.preferences_changed.emit(Preferences())
+    window.header.open_picker()
+    qtbot.waitUntil(lambda: helps == [True, False])
+    window.header.picker.hide()
