@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine import ways
-from engine.streaming.device_ring import DeviceLink, Event
+from engine.streaming.device_ring import DeviceLink
 from engine.streaming.disk import memory
 from engine.streaming.pinned import PageLocks, driver_locks, pinned
 
@@ -19,6 +19,21 @@ from engine.streaming.pinned import PageLocks, driver_locks, pinned
 def link_to(device: torch.device) -> DeviceLink | None:
     """Return the link to `device`; None for the CPU, which computes where the weights are."""
     return None if device.type == "cpu" else CudaLink(device)
+
+
+class Point:
+    """A point in the work of a stream: an event that marks another point once nobody holds this one. The
+    driver thus makes no event for each piece. What waits for the event goes on waiting for the point that it
+    marked then."""
+
+    __slots__ = ("_unused", "event")
+
+    def __init__(self, event: torch.cuda.Event, unused: list[torch.cuda.Event]) -> None:
+        self.event = event
+        self._unused = unused
+
+    def __del__(self) -> None:
+        self._unused.append(self.event)
 
 
 class CudaLink:
@@ -32,6 +47,7 @@ class CudaLink:
         card.synchronize(device)  # so that this thread has a context, whichever stream it is
         # ROCm's torch calls its devices CUDA devices, too, but there is no such driver.
         self._locks: PageLocks | None = None if torch.version.hip else driver_locks()
+        self._unused: list[torch.cuda.Event] = []
 
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
         with torch.inference_mode(False):  # usable inside and outside inference mode
@@ -50,17 +66,25 @@ class CudaLink:
             return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True).numpy()
         return pinned(nbytes, self._locks)
 
-    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event) -> Event:
+    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Point) -> Point:
         with self._card.stream(self._stream):
-            self._stream.wait_event(after)
+            self._stream.wait_event(after.event)
             slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=self._pins)
-            return self._stream.record_event()
+            return self._point(self._stream)
 
-    def used(self) -> Event:
-        return self._card.current_stream(self._device).record_event()
+    def used(self) -> Point:
+        return self._point(self._card.current_stream(self._device))
 
-    def compute_after(self, event: Event) -> None:
-        self._card.current_stream(self._device).wait_event(event)
+    def compute_after(self, event: Point) -> None:
+        self._card.current_stream(self._device).wait_event(event.event)
 
-    def wait(self, event: Event) -> None:
-        event.synchronize()
+    def wait(self, event: Point) -> None:
+        event.event.synchronize()
+
+    def _point(self, stream: torch.cuda.Stream) -> Point:
+        """Return the point behind all work of `stream` so far."""
+        try:
+            event = self._unused.pop()
+        except IndexError:  # all are held; several threads may ask
+            event = self._card.Event()
+        return Point(stream.record_event(event), self._unused)

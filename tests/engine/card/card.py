@@ -16,7 +16,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 from tests.engine.card.kernels import TYPE, Kernels
 from tests.engine.card.memory import Memory
-from tests.engine.card.streams import CardGraph, CardStream, Queue
+from tests.engine.card.streams import CardEvent, CardGraph, CardStream, Queue
 
 DEVICE = torch.device(TYPE, 0)
 
@@ -68,6 +68,9 @@ class Card:
 
     def current_stream(self, device: Any = None) -> CardStream:
         return self.queue.current_stream()
+
+    def Event(self) -> CardEvent:
+        return CardEvent(self.queue)
 
     def CUDAGraph(self) -> CardGraph:
         return CardGraph(self.queue)

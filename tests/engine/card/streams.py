@@ -14,18 +14,26 @@ from tests.engine.card.memory import Block
 Work = Callable[[], object]
 
 
-class CardEvent:
-    """A point in the work of a stream, as torch.cuda.Event."""
+class Point:
+    """A point in the work of a stream. Attribute: `happened`."""
 
-    def __init__(self, queue: "Queue") -> None:
+    def __init__(self) -> None:
         self.happened = False
-        self._queue = queue
-
-    def synchronize(self) -> None:
-        self._queue.do_until(self)
 
     def happen(self) -> None:
         self.happened = True
+
+
+class CardEvent:
+    """A point in the work of a stream, as torch.cuda.Event. Recorded again, it is another point; what waits
+    for the one before goes on waiting for that."""
+
+    def __init__(self, queue: "Queue") -> None:
+        self.point = Point()
+        self._queue = queue
+
+    def synchronize(self) -> None:
+        self._queue.do_until(self.point)
 
 
 class CardStream:
@@ -33,17 +41,18 @@ class CardStream:
     events for which it waits; `graph`, which records the work while it is set."""
 
     def __init__(self, queue: "Queue") -> None:
-        self.tasks: deque[Work | CardEvent] = deque()
+        self.tasks: deque[Work | Point] = deque()
         self.graph: CardGraph | None = None
         self._queue = queue
 
-    def record_event(self) -> CardEvent:
-        event = CardEvent(self._queue)
-        self._queue.ask(self, event.happen)
+    def record_event(self, event: CardEvent | None = None) -> CardEvent:
+        event = event or CardEvent(self._queue)
+        event.point = Point()
+        self._queue.ask(self, event.point.happen)
         return event
 
     def wait_event(self, event: CardEvent) -> None:
-        self._queue.append(self, event)
+        self._queue.append(self, event.point)
 
     def wait_stream(self, stream: "CardStream") -> None:
         self.wait_event(stream.record_event())
@@ -123,32 +132,32 @@ class Queue:
                 for _ in range(self._random.choice([0, 0, 1, 5])):
                     self._do()
 
-    def append(self, stream: CardStream, task: Work | CardEvent) -> None:
+    def append(self, stream: CardStream, task: Work | Point) -> None:
         """Append work, or an event to wait for, to a stream or to the graph that it records."""
         with self.lock:
             if stream.graph is not None:
-                assert not isinstance(task, CardEvent), "recordings of several streams are not supported"
+                assert not isinstance(task, Point), "recordings of several streams are not supported"
                 stream.graph.tasks.append(task)
                 return
             if not stream.tasks:
                 self.streams.append(stream)
             stream.tasks.append(task)
 
-    def do_until(self, event: CardEvent) -> None:
+    def do_until(self, point: Point) -> None:
         with self.lock:
-            while not event.happened:
+            while not point.happened:
                 assert self._do(), "an event cannot happen: streams wait for each other"
 
     def _do(self) -> bool:
         """Do one piece of work, of a stream whose next one may start, or go on behind an event."""
-        ready = [s for s in self.streams if not isinstance(s.tasks[0], CardEvent) or s.tasks[0].happened]
+        ready = [s for s in self.streams if not isinstance(s.tasks[0], Point) or s.tasks[0].happened]
         if not ready:
             return False
         stream = self._random.choice(ready)
         task = stream.tasks.popleft()
         if not stream.tasks:
             self.streams.remove(stream)
-        if not isinstance(task, CardEvent):
+        if not isinstance(task, Point):
             try:
                 with torch.inference_mode():  # whatever the mode of the thread that asked for the work
                     task()

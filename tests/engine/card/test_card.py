@@ -144,11 +144,21 @@ class Hasty(CudaLink):
             super().compute_after(event)
 
     def nothing(self):
-        return CARD.Stream().record_event()
+        return self._point(CARD.Stream())
 
 
 def test_the_links_events_order_copies_and_computation(driver):
     assert all(chunks_through(CudaLink(DEVICE)) for _ in range(5))
+
+
+def test_events_that_nobody_holds_are_used_again(driver, monkeypatch):
+    made = []
+    monkeypatch.setattr(CARD, "Event", lambda: made.append(CardEvent(CARD.queue)) or made[-1])
+    link = CudaLink(DEVICE)
+    assert all(chunks_through(link) for _ in range(5))
+    assert 0 < len(made) < 10, "each of 200 chunks needs two"
+    held = [link.used() for _ in range(20)]
+    assert len({id(point.event) for point in held}) == 20
 
 
 @pytest.mark.parametrize("missing", ["copy", "compute"])
@@ -165,7 +175,7 @@ def test_a_copy_from_pinned_memory_is_late_and_one_from_plain_memory_is_not(driv
             stream.wait_event(gate)
             there.copy_(torch.from_numpy(memory), non_blocking=True)
             memory[:] = change
-            gate.happen()
+            gate.point.happen()
         stream.synchronize()
         return int(there[0])
 

@@ -4,13 +4,13 @@ Python does for each piece of a streamed pass. Run as a program, it is timed on 
     python -m tests.engine.streaming.null_card [--target ID]
 
 Its memory is RAM that nobody writes to, and passes have no rows, so that torch's products have nothing to do.
-Not in it: what the driver and cuBLAS do for a launch.
+Not in it: what the driver and cuBLAS do for a launch, and the driver for an event.
 """
 
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from statistics import median
 from typing import Any
@@ -30,6 +30,7 @@ from engine.quantization import Packed, Workspace, operations, packed
 from engine.quantization import triton as kernels
 from engine.streaming import StoredMatrix, Streamer, WeightLimits, slot_nbytes
 from engine.streaming.disk import memory
+from engine.streaming.link import CudaLink
 
 CARD = torch.device("cpu")
 LIMITS = WeightLimits(1 << 28)
@@ -69,26 +70,66 @@ class NullDriver:
 DRIVER = NullDriver()  # the only one, because what Triton has compiled keeps the driver it was compiled for
 
 
-class NullLink:
-    """A `DeviceLink` whose copies and waits are done at once."""
+class NullEvent:
+    """What Python does for torch.cuda.Event."""
 
-    def slots(self, count: int, nbytes: int) -> list[Tensor]:
-        return [torch.empty(nbytes, dtype=torch.uint8, device=CARD) for _ in range(count)]
+    def __new__(
+        cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> "NullEvent":
+        return super().__new__(cls)
+
+    def record(self, stream: "NullStream") -> None:
+        pass
+
+    def wait(self, stream: "NullStream") -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+
+class NullStream:
+    """What Python does for torch.cuda.Stream."""
+
+    def record_event(self, event: NullEvent | None = None) -> NullEvent:
+        if event is None:
+            event = NullEvent()
+        event.record(self)
+        return event
+
+    def wait_event(self, event: NullEvent) -> None:
+        event.wait(self)
+
+
+class NullModule:
+    """What torch.cuda is for a card."""
+
+    Event = NullEvent
+
+    def __init__(self) -> None:
+        self._computing = NullStream()
+
+    def Stream(self, device: torch.device) -> NullStream:
+        return NullStream()
+
+    def current_stream(self, device: torch.device) -> NullStream:
+        return self._computing
+
+    def stream(self, stream: NullStream) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def synchronize(self, device: torch.device) -> None:
+        pass
+
+
+class NullLink(CudaLink):
+    """The link to a card, whose copies and waits are done at once."""
 
     def slab(self, nbytes: int) -> np.ndarray:
         return memory(nbytes)
 
-    def copy(self, slot: Tensor, source: np.ndarray, after: object) -> object:
-        return self
-
-    def used(self) -> object:
-        return self
-
-    def compute_after(self, event: object) -> None:
-        pass
-
-    def wait(self, event: object) -> None:
-        pass
+    def copy(self, slot: Tensor, source: np.ndarray, after: Any) -> Any:
+        return super().copy(slot, source[:0], after)
 
 
 class NullFile:
@@ -105,6 +146,7 @@ def null_card() -> Iterator[NullDriver]:
     DRIVER.launched.clear()
     with (
         patch.object(driver, "_active", DRIVER),
+        patch.object(torch, "get_device_module", lambda device: NullModule()),
         patch.object(kernels, "available", lambda device: True),
         patch.object(operations, "on_card", lambda array: True),
     ):
@@ -133,7 +175,7 @@ class NullPass:
             stored += [StoredMatrix(part, each.spans) for part, each in zip(parts, cut, strict=True)]
         self.matrices = [each.matrix for each in stored]
         files = {span.file: NullFile() for each in stored for span in each.spans}
-        self.streamer = Streamer(stored, LIMITS, files, NullLink())
+        self.streamer = Streamer(stored, LIMITS, files, NullLink(CARD))
         self.streamer.start(lambda done, total: None)
         for each in self.streamer.resident:
             each.matrix.give(
