@@ -23,7 +23,7 @@ class Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MatrixPiece:
     """A piece of a matrix. `of`: the number of its product among those of a pass."""
 
     of: int
@@ -62,7 +62,7 @@ def near_products(
     return Counter(Near(products[of % len(products)], tuple(found)) for of, found in pieces.items())
 
 
-Chunk = tuple[Piece, ...]
+Chunk = tuple[MatrixPiece, ...]
 
 
 def _selected(chunks: Sequence[Chunk], nbytes: int, inside: bool) -> list[Chunk]:
@@ -74,14 +74,14 @@ def _selected(chunks: Sequence[Chunk], nbytes: int, inside: bool) -> list[Chunk]
 @lru_cache(maxsize=8)  # plans for several budgets have the same chunks
 def _chunks(products: tuple[Product, ...], layers: int, slot: int) -> list[Chunk]:
     """Return the chunks of all layers, in the order of use."""
-    chunks: list[list[Piece]] = []
+    chunks: list[list[MatrixPiece]] = []
     filled = slot
     for of in range(layers * len(products)):
         for nbytes in _cut(products[of % len(products)].nbytes, slot):
             if filled + nbytes > slot:
                 chunks.append([])
                 filled = 0
-            chunks[-1].append(Piece(of, nbytes))
+            chunks[-1].append(MatrixPiece(of, nbytes))
             filled += nbytes
     return [tuple(chunk) for chunk in chunks]
 

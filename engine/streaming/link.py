@@ -21,7 +21,7 @@ def link_to(device: torch.device) -> DeviceLink | None:
     return None if device.type == "cpu" else CudaLink(device)
 
 
-class Point:
+class StreamPoint:
     """A point in the work of a stream: an event that marks another point once nobody holds this one. The
     driver thus makes no event for each piece. What waits for the event goes on waiting for the point that it
     marked then."""
@@ -66,25 +66,25 @@ class CudaLink:
             return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True).numpy()
         return pinned(nbytes, self._locks)
 
-    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Point) -> Point:
+    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: StreamPoint) -> StreamPoint:
         with self._card.stream(self._stream):
             self._stream.wait_event(after.event)
             slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=self._pins)
             return self._point(self._stream)
 
-    def used(self) -> Point:
+    def used(self) -> StreamPoint:
         return self._point(self._card.current_stream(self._device))
 
-    def compute_after(self, event: Point) -> None:
+    def compute_after(self, event: StreamPoint) -> None:
         self._card.current_stream(self._device).wait_event(event.event)
 
-    def wait(self, event: Point) -> None:
+    def wait(self, event: StreamPoint) -> None:
         event.event.synchronize()
 
-    def _point(self, stream: torch.cuda.Stream) -> Point:
+    def _point(self, stream: torch.cuda.Stream) -> StreamPoint:
         """Return the point behind all work of `stream` so far."""
         try:
             event = self._unused.pop()
         except IndexError:  # all are held; several threads may ask
             event = self._card.Event()
-        return Point(stream.record_event(event), self._unused)
+        return StreamPoint(stream.record_event(event), self._unused)
