@@ -1,6 +1,7 @@
-"""Nemotron-H in GGUF files: what its metadata say of layers of three kinds, and where its tensors belong.
+"""Nemotron-H in GGUF files: what its metadata say of layers of four kinds, and where its tensors belong.
 
-Sources, in ggml-org/llama.cpp: conversion/nemotron.py, granite.py and mamba.py, gguf-py's tensor_mapping.py.
+Sources, in ggml-org/llama.cpp: conversion/nemotron.py, granite.py and mamba.py, src/models/nemotron-h.cpp,
+and gguf-py's tensor_mapping.py.
 """
 
 from collections.abc import Iterator
@@ -8,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_places import TensorPlace, linear
-from engine.checkpoints.gguf_settings import Config, head_width
+from engine.checkpoints.gguf_settings import Config, head_width, layers_without_drafts, sigmoid_mixture
 from engine.checkpoints.limits import COUNT_LIMIT, WIDTH_LIMIT
 from engine.errors import UnsupportedModel
 
 SSM_KEYS = ("ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size")
 KEYS = (*SSM_KEYS, "attention.layer_norm_epsilon")  # the same as the one for RMS
-MAMBA, ATTENTION, MLP = "linear_attention", "full_attention", "mlp"
+MAMBA, ATTENTION, MLP, MOE = "linear_attention", "full_attention", "mlp", "moe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,33 @@ def mamba_sizes(keys: Keys) -> MambaSizes:
 
 
 def nemotron_h(keys: Keys, config: Config) -> Config:
-    """Return the settings of a dense Nemotron-H. As in llama.cpp, a layer with key-value heads attends, one
-    with a width is an MLP, and the others are Mamba-2. The least step of these is not in the metadata; it is
+    """Return the settings of a dense Nemotron-H."""
+    return _hybrid(keys, config, MLP) | {
+        "mlp_bias": any(name.endswith("ffn_up.bias") for name in keys.header.tensors)
+    }
+
+
+def nemotron_h_moe(keys: Keys, config: Config) -> Config:
+    """Return the settings of a Nemotron-H with mixtures (Nemotron 3 Nano). The blocks behind the model's
+    layers are those for drafts."""
+    shared = keys.number("{arch}.expert_shared_feed_forward_length", least=1, most=WIDTH_LIMIT)
+    return (
+        _hybrid(keys, config, MOE)
+        | sigmoid_mixture(keys, config)
+        | {"moe_shared_expert_intermediate_size": shared, "mlp_bias": False}
+    )
+
+
+def _hybrid(keys: Keys, config: Config, feed: str) -> Config:
+    """Return the settings of the layers. As in llama.cpp, one with key-value heads attends, one with a width
+    is of the kind `feed`, and the others are Mamba-2. The least step of these is not in the metadata; it is
     what transformers assumes."""
-    layers = config["num_hidden_layers"]
-    kv_heads = keys.numbers("{arch}.attention.head_count_kv", layers, most=COUNT_LIMIT)
-    widths = keys.numbers("{arch}.feed_forward_length", layers, most=WIDTH_LIMIT)
+    blocks, layers = config["num_hidden_layers"], layers_without_drafts(keys, config)
+    kv_heads = keys.numbers("{arch}.attention.head_count_kv", blocks, most=COUNT_LIMIT)[:layers]
+    widths = keys.numbers("{arch}.feed_forward_length", blocks, most=WIDTH_LIMIT)[:layers]
     types = [
-        ATTENTION if count else MLP if width else MAMBA for count, width in zip(kv_heads, widths, strict=True)
+        ATTENTION if count else feed if width else MAMBA
+        for count, width in zip(kv_heads, widths, strict=True)
     ]
     if len({*kv_heads} - {0}) != 1 or len({*widths} - {0}) != 1 or any(map(min, kv_heads, widths)):
         raise UnsupportedModel(
@@ -62,12 +82,12 @@ def nemotron_h(keys: Keys, config: Config) -> Config:
         raise keys.bad("{arch}.attention.head_count_kv", max(kv_heads))
     sizes = mamba_sizes(keys)
     return {
+        "num_hidden_layers": layers,
         "layers_block_type": types,
         "num_key_value_heads": max(kv_heads),
         "head_dim": head_width(keys),
         "intermediate_size": max(widths),
         "mlp_hidden_act": "relu2",
-        "mlp_bias": any(name.endswith("ffn_up.bias") for name in keys.header.tensors),
         "layer_norm_epsilon": config["rms_norm_eps"],
         "mamba_num_heads": sizes.heads,
         "mamba_head_dim": sizes.inner // sizes.heads,
@@ -78,17 +98,16 @@ def nemotron_h(keys: Keys, config: Config) -> Config:
 
 
 def places_of_nemotron_h(config: Config) -> Iterator[tuple[str, TensorPlace]]:
-    """Yield (GGUF name, place) for every tensor of a Nemotron-H. config: as `nemotron_h` completes it."""
+    """Yield (GGUF name, place) for every tensor. config: as `nemotron_h` or `nemotron_h_moe` completes it."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
     yield "token_embd.weight", TensorPlace("model.embeddings.weight", (vocabulary, hidden))
     yield "output_norm.weight", TensorPlace("model.norm_f.weight", (hidden,))
     if not config["tie_word_embeddings"]:
         yield "output.weight", TensorPlace("lm_head.weight", (vocabulary, hidden))
-    heads = config["mamba_num_heads"]
-    sizes = (config[name] for name in ("n_groups", "ssm_state_size", "conv_kernel"))
-    mamba = mamba_places(hidden, heads * config["mamba_head_dim"], heads, *sizes)
-    of_kind = {MAMBA: mamba, ATTENTION: _attention(config), MLP: _mlp(config)}
-    for layer, kind in enumerate(config["layers_block_type"]):
+    types = config["layers_block_type"]
+    makers = {MAMBA: _mamba, ATTENTION: _attention, MLP: _mlp, MOE: _mixture}
+    of_kind = {kind: makers[kind](config) for kind in {*types}}
+    for layer, kind in enumerate(types):
         yield f"blk.{layer}.attn_norm.weight", TensorPlace(f"model.layers.{layer}.norm.weight", (hidden,))
         for name, place in of_kind[kind].items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.mixer.{place.name}")
@@ -112,6 +131,12 @@ def mamba_places(
     }
 
 
+def _mamba(config: Config) -> dict[str, TensorPlace]:
+    heads = config["mamba_num_heads"]
+    sizes = (config[name] for name in ("n_groups", "ssm_state_size", "conv_kernel"))
+    return mamba_places(config["hidden_size"], heads * config["mamba_head_dim"], heads, *sizes)
+
+
 def _attention(config: Config) -> dict[str, TensorPlace]:
     hidden, heads, kv_heads = (
         config[name] for name in ("hidden_size", "num_attention_heads", "num_key_value_heads")
@@ -131,3 +156,16 @@ def _mlp(config: Config) -> dict[str, TensorPlace]:
     return linear("ffn_up", "up_proj", width, hidden, bias) | linear(
         "ffn_down", "down_proj", hidden, width, bias
     )
+
+
+def _mixture(config: Config) -> dict[str, TensorPlace]:
+    hidden, experts = config["hidden_size"], config["n_routed_experts"]
+    wide, shared = config["moe_intermediate_size"], config["moe_shared_expert_intermediate_size"]
+    return {
+        **linear("ffn_gate_inp", "gate", experts, hidden, bias=False),
+        "exp_probs_b.bias": TensorPlace("gate.e_score_correction_bias", (experts,)),
+        "ffn_up_exps.weight": TensorPlace("experts.{}.up_proj.weight", (experts, wide, hidden)),
+        "ffn_down_exps.weight": TensorPlace("experts.{}.down_proj.weight", (experts, hidden, wide)),
+        **linear("ffn_up_shexp", "shared_experts.up_proj", shared, hidden, bias=False),
+        **linear("ffn_down_shexp", "shared_experts.down_proj", hidden, shared, bias=False),
+    }

@@ -217,41 +217,51 @@ def glm4(keys: Keys, config: Config) -> Config:
     }
 
 
-GLM4_MOE = (
-    *("nextn_predict_layers", "leading_dense_block_count", "expert_shared_count", "expert_gating_func"),
+SIGMOID_MIXTURE = (
+    *("nextn_predict_layers", "expert_shared_count", "expert_gating_func", "expert_feed_forward_length"),
     *("expert_weights_scale", "expert_weights_norm", "expert_group_count", "expert_group_used_count"),
-    *("expert_feed_forward_length",),
 )
 
 
 def glm4_moe(keys: Keys, config: Config) -> Config:
-    """Return the settings of GLM-4.5. The blocks behind the model's layers are those for drafts. Raises
-    `UnsupportedModel` if the router's scores are no sigmoids."""
+    """Return the settings of GLM-4.5. The blocks behind the model's layers are those for drafts."""
+    layers = layers_without_drafts(keys, config)
+    return (
+        glm4(keys, config)
+        | sigmoid_mixture(keys, config)
+        | {
+            "num_hidden_layers": layers,
+            "use_qk_norm": "blk.0.attn_q_norm.weight" in keys.header.tensors,
+            "first_k_dense_replace": keys.number("{arch}.leading_dense_block_count", 0, most=layers),
+            "n_shared_experts": keys.number("{arch}.expert_shared_count", least=1, most=COUNT_LIMIT),
+        }
+    )
+
+
+def layers_without_drafts(keys: Keys, config: Config) -> int:
+    """Return the number of the model's layers, without the blocks for drafts behind them."""
+    layers: int = config["num_hidden_layers"]
+    layers -= keys.number("{arch}.nextn_predict_layers", 0, most=COUNT_LIMIT)
+    if layers < 1:
+        raise keys.bad("{arch}.nextn_predict_layers", keys.get("{arch}.nextn_predict_layers"))
+    return layers
+
+
+def sigmoid_mixture(keys: Keys, config: Config) -> Config:
+    """Return the settings of a mixture whose router computes sigmoids, and has corrections by which it
+    chooses. Raises `UnsupportedModel` if the router's scores are no sigmoids."""
     if keys.number("{arch}.expert_gating_func", SIGMOID) != SIGMOID:
         raise UnsupportedModel(
             f"{keys.path.name} has a router of an unsupported kind (expert_gating_func).",
             "Choose another model.",
         )
-    layers = config["num_hidden_layers"] - keys.number("{arch}.nextn_predict_layers", 0, most=COUNT_LIMIT)
-    if layers < 1:
-        raise keys.bad("{arch}.nextn_predict_layers", keys.get("{arch}.nextn_predict_layers"))
-    return (
-        glm4(keys, config)
-        | mixture(keys, config, "n_routed_experts")
-        | {
-            "num_hidden_layers": layers,
-            "use_qk_norm": "blk.0.attn_q_norm.weight" in keys.header.tensors,
-            "first_k_dense_replace": keys.number("{arch}.leading_dense_block_count", 0, most=layers),
-            "moe_intermediate_size": keys.number(
-                "{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT
-            ),
-            "n_shared_experts": keys.number("{arch}.expert_shared_count", least=1, most=COUNT_LIMIT),
-            "routed_scaling_factor": keys.real("{arch}.expert_weights_scale", 1.0),
-            "norm_topk_prob": keys.get("{arch}.expert_weights_norm") is not False,
-            "n_group": keys.number("{arch}.expert_group_count", 1, least=1, most=COUNT_LIMIT),
-            "topk_group": keys.number("{arch}.expert_group_used_count", 1, least=1, most=COUNT_LIMIT),
-        }
-    )
+    return mixture(keys, config, "n_routed_experts") | {
+        "moe_intermediate_size": keys.number("{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT),
+        "routed_scaling_factor": keys.real("{arch}.expert_weights_scale", 1.0),
+        "norm_topk_prob": keys.get("{arch}.expert_weights_norm") is not False,
+        "n_group": keys.number("{arch}.expert_group_count", 1, least=1, most=COUNT_LIMIT),
+        "topk_group": keys.number("{arch}.expert_group_used_count", 1, least=1, most=COUNT_LIMIT),
+    }
 
 
 def phi3(keys: Keys, config: Config) -> Config:
@@ -286,13 +296,11 @@ def qwen35(keys: Keys, config: Config) -> Config:
 def _delta(keys: Keys, config: Config) -> Config:
     """Return the settings of a model with layers of gated DeltaNet. The blocks behind the model's layers are
     those for drafts."""
-    layers = config["num_hidden_layers"] - keys.number("{arch}.nextn_predict_layers", 0, most=COUNT_LIMIT)
+    layers = layers_without_drafts(keys, config)
     period = keys.number("{arch}.full_attention_interval", 4, least=1)
     heads = keys.number("{arch}.ssm.time_step_rank", least=1, most=COUNT_LIMIT)
     key_heads = keys.number("{arch}.ssm.group_count", least=1, most=COUNT_LIMIT)
     inner = keys.number("{arch}.ssm.inner_size", least=1, most=WIDTH_LIMIT)
-    if layers < 1:
-        raise keys.bad("{arch}.nextn_predict_layers", keys.get("{arch}.nextn_predict_layers"))
     if heads % key_heads or inner % heads:
         raise keys.bad("{arch}.ssm.time_step_rank", heads)
     return {

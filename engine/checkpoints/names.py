@@ -37,7 +37,7 @@ EMBEDDINGS = ("model.embed_tokens.weight", "model.embeddings.weight")
 _BODIES = {"nemotron_h": "backbone."}
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
-_DRAFTS = ("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next", "glm4_moe")
+_DRAFTS = ("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next", "glm4_moe", "nemotron_h")
 _DRAFT = "mtp."
 _KEYS = re.compile(r"model\.layers\.(\d+)\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.")
 _LAYER = re.compile(r"model\.layers\.(\d{1,6})\.")
@@ -47,7 +47,7 @@ _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
 _OWN_EXPERT = re.compile(r"(model\.layers\.\d+)\.mlp\.(experts\.\d+)\.(\w+_proj)\.(.+)")
 _ROUTER = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.gate\.(.+)")
 _STACKED = re.compile(
-    r"((?:model|mtp)\.layers\.\d+\.(?:mlp|block_sparse_moe)\.experts)\.(gate_up_proj|down_proj)"
+    r"((?:model|mtp)\.layers\.\d+\.(?:mlp|block_sparse_moe|mixer)\.experts)\.((?:gate_)?up_proj|down_proj)"
 )
 _BIAS = ".gate_up_proj_bias"
 # GraniteMoE's names on the Hub: transformers' names.
@@ -138,8 +138,9 @@ def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
 
     For example, model.layers.0.mlp.experts.3.gate_proj.weight, up_proj and down_proj. Mixtral's w1, w3 and w2
     are renamed to these, and GraniteMoE's names to those of transformers' module. The 3-D parameters of
-    transformers are split: gate_up_proj [experts, 2 * wide, width], which has the gate's rows first, and
-    down_proj [experts, width, wide]. Raises UnsupportedModel for those of gpt-oss, which are transposed.
+    transformers are split: gate_up_proj [experts, 2 * wide, width], which has the gate's rows first, or
+    up_proj [experts, wide, width], and down_proj [experts, width, wide]. Raises UnsupportedModel for those of
+    gpt-oss, which are transposed.
     """
     biased = {name.removesuffix(_BIAS) for name in tensors if name.endswith(_BIAS)}
     return _unique(pair for name, span in tensors.items() for pair in _experts(name, span, biased))
@@ -172,7 +173,7 @@ def _experts(name: str, span: Span, biased: Collection[str]) -> list[tuple[str, 
             "Choose the original weights in MXFP4, or a GGUF file of this model.",
         )
     if found:
-        projections = ("gate_proj", "up_proj") if found[2] == "gate_up_proj" else ("down_proj",)
+        projections = ("gate_proj", "up_proj") if found[2] == "gate_up_proj" else (found[2],)
         pieces = _cut(name, span, len(projections))
         return [
             (f"{found[1]}.{expert}.{projection}.weight", piece)

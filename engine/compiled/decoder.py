@@ -67,7 +67,7 @@ class CompiledDecoder:
         self.inputs = inputs.add(one) if inputs else None
         for number, layer in enumerate(layers):
             self._starts.append(len(one.program.steps) if number else 0)
-            records = one.records(shape.width, layer.inputs)
+            records = one.inputs_of(layer)
             sums = self._hidden[number - 1 :] if number else None
             one.add_norm(
                 layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None), factor=factor

@@ -19,6 +19,7 @@ from engine.compiled.steps import (
     multiply,
     share,
     sigmoid,
+    square_block,
     write_block,
 )
 from engine.formats.jit import helper
@@ -104,6 +105,17 @@ def expert_product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             tile += end - here
 
 
+@helper
+def write_choice(at, item, blocks, used_of, starts, packed, plain):  # type: ignore[no-untyped-def]
+    """Write 32 float32 (address) as records of a choice. item: the place of the choice times `blocks`, those
+    of a choice, and the number of this one; packed, plain: addresses of the records of all choices, or 0."""
+    place, block = item // blocks, item % blocks
+    first, last = starts[used_of[place]], starts[used_of[place] + 1]
+    packed = packed + first * blocks * RECORD_NBYTES if packed else 0
+    plain = plain + first * blocks * PLAIN_NBYTES if plain else 0
+    write_block(at, block, blocks, last - first, place - first, packed, plain)
+
+
 def expert_gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Multiply the activation of each choice's gate by its up projection, and write the products as records.
 
@@ -129,10 +141,24 @@ def expert_gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             bounded_gate_block(at, at + inner * 4, as_float(a[8]), as_float(a[9]))
         else:
             gate_block(at, at + inner * 4, a[6])
-        first, last = starts[used_of[place]], starts[used_of[place] + 1]
-        packed = a[4] + first * blocks * RECORD_NBYTES if a[4] else 0
-        plain = a[5] + first * blocks * PLAIN_NBYTES if a[5] else 0
-        write_block(at, block, blocks, last - first, place - first, packed, plain)
+        write_choice(at, item, blocks, used_of, starts, a[4], a[5])
+
+
+def expert_square_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Square what is positive of each choice's numbers, make the rest 0, and write the results as records.
+
+    Arguments: state; routing; numbers, float32 [choices, inner]; inner; records and plain records of the
+    choices.
+    """
+    a = ints_at(arguments)
+    routing, blocks = ints_at(a[1]), a[3] // 32
+    used_of, starts = ints_at(routing[USED_OF]), ints_at(routing[STARTS])
+    begin = starts[routing[FIRST]] * blocks
+    items = starts[routing[LAST]] * blocks - begin
+    for item in range(begin + items * me // threads, begin + items * (me + 1) // threads):
+        at = a[2] + 128 * item
+        square_block(at)
+        write_choice(at, item, blocks, used_of, starts, a[4], a[5])
 
 
 def sum_step(me, threads, arguments):  # type: ignore[no-untyped-def]

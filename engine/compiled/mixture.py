@@ -37,7 +37,7 @@ class ExpertSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """The matrices of an expert, as those of a `Layer`."""
+    """The matrices of an expert, as those of a `Layer`: no gate, where no feed-forward network has one."""
 
     gate_up: Sequence[Matrix]
     down: Sequence[Matrix]
@@ -131,6 +131,8 @@ class MixtureRoom:
         one = mixtures[0]
         self._experts, self._k = len(one.experts), one.chosen
         self._width, self._inner, self._state = width, one.inner, address(state)
+        within = sum(matrix.shape[0] for matrix in one.experts[0].gate_up)  # as wide as one or both
+        self._gated = within > one.inner
         choices = rows * self._k
         gate_up = [matrix for each in mixtures for matrix in each.gate_up]
         others = [matrix for each in mixtures for matrix in each.routers]
@@ -139,7 +141,7 @@ class MixtureRoom:
         self.scores = room(rows, LANES * max(sum(each.tiles for each in one.routers) for one in mixtures))
         self._into_gate = Records(width, gate_up, choices)
         self._into_down = Records(one.inner, [matrix for each in mixtures for matrix in each.down], choices)
-        self._gated, self._results = room(choices, 2 * one.inner), room(choices, width)
+        self._within, self._results = room(choices, within), room(choices, width)
         self._used = aligned(8 * self._experts).view(np.int64)
         self._choices = [aligned(8 * choices) for _ in range(5)]
         self._chosen = self._choices[router.CHOSEN].view(np.int64).reshape(rows, self._k)
@@ -173,12 +175,13 @@ class MixtureRoom:
         program.add(experts.gather_step, *both, self._k, self._width // BLOCK, *gathered)
         first, counted = len(program.steps), program.counted
         gate_up = [each.gate_up for each in mixture.experts]
-        self._add_product(program, gate_up, self._into_gate, self._gated, tiles)
-        program.add(
-            experts.expert_gate_step,
-            *(*both, address(self._gated), self._inner, *self._into_down.addresses, int(gelu)),
-            *(address(biases.gate_up if biases else None), float(mixture.bound), float(mixture.slope)),
-        )
+        self._add_product(program, gate_up, self._into_gate, self._within, tiles)
+        places = *both, address(self._within), self._inner, *self._into_down.addresses
+        if self._gated:
+            of_gate = address(biases.gate_up if biases else None), float(mixture.bound), float(mixture.slope)
+            program.add(experts.expert_gate_step, *places, int(gelu), *of_gate)
+        else:
+            program.add(experts.expert_square_step, *places)
         down = [each.down for each in mixture.experts]
         self._add_product(program, down, self._into_down, self._results, tiles)
         last, counters = len(program.steps), program.counters[counted : program.counted]

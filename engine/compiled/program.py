@@ -50,7 +50,8 @@ class DecoderShape:
     pairs lie side by side; cache: format of keys and values in the KV cache, one of
     `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
     behind it; residual_scale: factor of what halves of a layer add; states: of layers that have some instead
-    of attention, or None; squared: whether feed-forward networks have no gate, and the square of ReLU.
+    of attention, or None; squared: whether feed-forward networks, and experts too, have no
+    gate, and the square of ReLU.
     """
 
     width: int
@@ -207,6 +208,13 @@ class CompiledPass:
         if kind not in self._records:
             self._records[kind] = Records(columns, matrices, self.rows)
         return self._records[kind]
+
+    def inputs_of(self, layer: Layer) -> Records:
+        """Return room for the rows that a layer reads first."""
+        if layer.inputs:
+            return self.records(self.shape.width, layer.inputs)
+        assert self._mixtures is not None  # of which the layer is one, and nothing else
+        return self._mixtures.records
 
     def shared(self, name: str, *size: int) -> Floats:
         """Return the room of this name, float32, which layers use one after the other."""
@@ -377,11 +385,13 @@ class CompiledPass:
     def _add_mixture(self, layer: Layer, mixture: Mixture) -> None:
         common, width = self._mixtures, self.shape.width
         assert common is not None
-        self.add_norm(layer.feed_norm, common.records, post=layer.attention_post, bias=layer.output_bias)
+        if layer.inputs:
+            self.add_norm(layer.feed_norm, common.records, post=layer.attention_post, bias=layer.output_bias)
         results = None
         if mixture.shared:  # first, as `order_of_use` has it
-            inner = sum(matrix.shape[0] for matrix in mixture.shared.gate_up) // 2
-            gated = self.shared("shared expert, within", self.rows, 2 * inner)
+            within = sum(matrix.shape[0] for matrix in mixture.shared.gate_up)
+            inner = within if self.shape.squared else within // 2
+            gated = self.shared("shared expert, within", self.rows, within)
             results = self.shared("shared expert", self.rows, width)
             expert = mixture.shared
             self._multiply_feed(common.records, expert.gate_up, expert.down, inner, gated, results)

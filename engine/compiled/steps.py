@@ -364,9 +364,18 @@ def gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         write_block(at, block, blocks, rows, row, a[3], a[4])
 
 
+@helper
+def square_block(at):  # type: ignore[no-untyped-def]
+    """Square what is positive of 32 numbers (address), and make the rest 0 (ReLU, squared: arXiv
+    2109.08668)."""
+    x = floats_at(at)
+    for i in range(32):
+        positive = F(0.0) if x[i] < F(0.0) else x[i]  # NaN stays NaN
+        x[i] = positive * positive
+
+
 def square_step(me, threads, arguments):  # type: ignore[no-untyped-def]
-    """Square what is positive, and make the rest 0 (ReLU, squared: arXiv 2109.08668); write the results as
-    records.
+    """Square what is positive, and make the rest 0; write the results as records.
 
     Arguments: state; numbers, float32 [rows, inner]; inner; records; plain records.
     """
@@ -374,10 +383,7 @@ def square_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     rows, inner = ints_at(a[0])[ROWS], a[2]
     blocks = inner // 32
     for item in range(rows * blocks * me // threads, rows * blocks * (me + 1) // threads):
-        x = floats_at(a[1] + 128 * item)
-        for i in range(32):
-            positive = F(0.0) if x[i] < F(0.0) else x[i]  # NaN stays NaN
-            x[i] = positive * positive
+        square_block(a[1] + 128 * item)
         write_block(a[1] + 128 * item, item % blocks, blocks, rows, item // blocks, a[3], a[4])
 
 

@@ -11,7 +11,6 @@ from engine.model.family import (
     LLAMA,
     MISTRAL,
     OUTER_NORMS,
-    ROUTING,
     SECTIONS,
     Family,
     defaults,
@@ -210,54 +209,6 @@ FAMILIES = {
             **GRANITE_FACTORS,
         ),
         options=("attention_bias", "mlp_bias"),
-    ),
-    "nemotron_h": Family(
-        defaults(
-            (131072, 4096, 21504, 52, 32),
-            8,
-            4096,
-            head_dim=128,
-            layer_types=None,
-            layers_block_type=None,
-            hybrid_override_pattern=None,  # in place of these, in older files
-            layer_norm_epsilon=1e-5,  # in place of rms_norm_eps
-            mlp_hidden_act="relu2",  # in place of hidden_act
-            mamba_num_heads=128,
-            mamba_head_dim=64,
-            n_groups=8,
-            ssm_state_size=128,
-            conv_kernel=4,
-            mamba_hidden_act="silu",
-            time_step_min=0.001,
-            use_conv_bias=True,
-            use_bias=False,
-        ),
-        options=("mlp_bias",),
-        recurrent="linear_attention",
-        single=True,
-        ungated=True,
-        unpositioned=True,
-        norms=("input_layernorm",),
-        names={
-            "model.embed_tokens": "model.embeddings",
-            "model.norm": "model.norm_f",
-            "input_layernorm": "norm",
-            "mamba": "mixer",
-            **{f"self_attn.{name}_proj": f"mixer.{name}_proj" for name in "qkvo"},
-            **{f"mlp.{name}_proj": f"mixer.{name}_proj" for name in ("up", "down")},
-        },
-        others=(
-            # Of mixtures, which are refused, and their layers for drafts.
-            *(*ROUTING, "n_routed_experts", "n_shared_experts", "moe_intermediate_size", "moe_latent_size"),
-            *("moe_shared_expert_intermediate_size", "moe_shared_expert_overlap", "routed_scaling_factor"),
-            *("n_group", "topk_group", "mtp_layers_block_type", "mtp_hybrid_override_pattern"),
-            "num_nextn_predict_layers",
-            # Of training, of other programs, or repeated by sizes.
-            *("attention_head_dim", "chunk_size", "expand", "hidden_dropout", "mamba_proj_bias"),
-            *("mamba_ssm_cache_dtype", "num_logits_to_keep", "rescale_prenorm_residual", "residual_in_fp32"),
-            *("time_step_floor", "time_step_limit", "time_step_max", "time_step_rank", "use_mamba_kernels"),
-        ),
-        large_states=True,
     ),
     "olmo2": Family(
         defaults((50304, *LLAMA[1:]), None, 2048, rms_norm_eps=1e-5),

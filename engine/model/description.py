@@ -25,6 +25,7 @@ from engine.model.family import Family
 from engine.model.fields import refuse_unknown_fields, understood
 from engine.model.mamba_layers import (
     MLP,
+    MOE,
     MambaShape,
     granite_fields,
     granite_states,
@@ -72,7 +73,8 @@ class Description:
     `value_norm`, whether values are normalized; `values_are_keys`, the layers whose values are their keys
     before norm and rotation; `layer_inputs`, the width of inputs that each layer has for itself, or 0;
     `input_rows`, the tokens that the table of these inputs has rows for; `delta_inputs`, as in `Family`;
-    `mamba`, what Mamba-2 layers have besides their states, or None; `ungated`, whether MLPs have no gate.
+    `mamba`, what Mamba-2 layers have besides their states, or None; `ungated`, whether MLPs and experts have
+    no gate.
     """
 
     architecture: str
@@ -171,15 +173,16 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     sizes = _sizes(given, architecture, family.whole_heads)
     layers, head_width = sizes["layers"], sizes["head_width"]
     mixture = mixture_shape(given, family, layers)
-    if mixture and all(mixture.layers):  # then the field says nothing, or what an expert has
-        sizes["inner"] = mixture.inner
     types = _layer_types(given, family, layers)
+    feeds = tuple(not family.single or kind in (MLP, MOE) for kind in types)
+    if mixture and mixture.layers == feeds:  # then the field says nothing, or what an expert has
+        sizes["inner"] = mixture.inner
     if family.uneven:  # transformers makes the last layer of Gemma 4 one with full attention
         types = [*types[:-1], FULL]
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     capped, narrow = (name in family.defaults for name in ("final_logit_softcapping", _LAYER_INPUTS))
-    attends = tuple(kind not in (family.recurrent, MLP) for kind in types)
+    attends = tuple(kind not in (family.recurrent, MLP, MOE) for kind in types)
     stateful = tuple(kind == family.recurrent for kind in types)
     kept = kept_rows(given, family, types, attends, (sizes["kv_heads"], head_width))
     inners = inner_widths(given, sizes["inner"], layers, len(kept))
@@ -208,7 +211,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
         attends=attends,
         stateful=stateful,
-        feeds=tuple(not family.single or kind == MLP for kind in types),
+        feeds=feeds,
         kept=kept,
         inners=inners,
         rows_of_layer=tuple(rows_of_layer(types, attends, len(kept))),
@@ -370,7 +373,7 @@ def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]
         )
         key = "layers_block_type" if given.values.get("layers_block_type") else "layer_types"
         named = given.choices(
-            key, layers, (family.recurrent, FULL, *older, *([MLP] if family.single else []))
+            key, layers, (family.recurrent, FULL, *older, *([MLP, MOE] if family.single else []))
         )
         if named:
             return [older.get(kind, kind) for kind in named]

@@ -37,16 +37,16 @@ class Family:
     `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
     (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
     `layer_types` have a state instead of rows, or "" if all layers attend; `single`, whether a layer is one
-    half only: attention, a state, or an MLP, whose type is "mlp"; `ungated`, whether MLPs have no gate;
-    `unpositioned`, whether attention has no positions, unless `position_embedding_type` is "rope"; `gated`,
-    whether each query comes with a gate of the head's output; `plus_one`, whether norms multiply by one more
-    than their weights, as with `gemma`; `root_scale`, whether embeddings are scaled by the root of the width,
-    as with `gemma`; `unscaled`, whether queries are not scaled; `value_norm`, whether values are normalized,
-    without weights; `layer_factor`, whether each layer has a factor of its output; `delta_inputs`, the
-    matrices before gated DeltaNet by what they make: queries, keys and values, gates of the outputs (z), and
-    what strengths (b) and gates (a) are made of; `names`, the parts of names of weights that differ from
-    llama's, by those of llama; `compiled`, whether compiled steps compute such models, as far as
-    `engine.model.coverage` finds their description and weights covered.
+    half only: attention, a state, an MLP, whose type is "mlp", or a mixture, "moe"; `ungated`, whether MLPs
+    and experts have no gate; `unpositioned`, whether attention has no positions, unless
+    `position_embedding_type` is "rope"; `gated`, whether each query comes with a gate of the head's output;
+    `plus_one`, whether norms multiply by one more than their weights, as with `gemma`; `root_scale`, whether
+    embeddings are scaled by the root of the width, as with `gemma`; `unscaled`, whether queries are not
+    scaled; `value_norm`, whether values are normalized, without weights; `layer_factor`, whether each layer
+    has a factor of its output; `delta_inputs`, the matrices before gated DeltaNet by what they make: queries,
+    keys and values, gates of the outputs (z), and what strengths (b) and gates (a) are made of; `names`, the
+    parts of names of weights that differ from llama's, by those of llama; `compiled`, whether compiled steps
+    compute such models, as far as `engine.model.coverage` finds their description and weights covered.
     """
 
     defaults: Mapping[str, Any]

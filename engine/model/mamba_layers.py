@@ -11,8 +11,8 @@ from engine.errors import UnsupportedModel
 from engine.model.configuration import Configuration
 from engine.model.rope_parameters import FULL
 
-MLP = "mlp"  # the type of a layer that is nothing else
-_NEMOTRON_LAYERS = {"M": "linear_attention", "*": FULL, "-": MLP, "E": "moe"}
+MLP, MOE = "mlp", "moe"  # the types of layers that are nothing else
+_NEMOTRON_LAYERS = {"M": "linear_attention", "*": FULL, "-": MLP, "E": MOE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,18 @@ def nemotron_states(given: Configuration, layers: int) -> StateShape:
 
 def nemotron_fields(given: Configuration) -> dict[str, Any]:
     """Return the usual fields of a configuration of Nemotron-H, which has names of its own for them, and in
-    older files a letter for each layer. Raises UnsupportedModel for its mixtures of experts."""
+    older files a letter for each layer. Raises UnsupportedModel for experts behind a narrower state (Nemotron
+    3 Super)."""
     keys = ("layers_block_type", "layer_types")
     types = next((given.values[key] for key in keys if given.values[key] is not None), None)
     if types is None:
         types = [_NEMOTRON_LAYERS.get(each, each) for each in given.text("hybrid_override_pattern")]
     if not isinstance(types, list):
         raise given.bad("layers_block_type is not a list")
-    if "moe" in types:
+    if MOE in types and given.values["moe_latent_size"] is not None:
         raise UnsupportedModel(
-            "Mixtures of experts of nemotron_h are not supported.", "Choose a dense model of the family."
+            "Experts that read a narrower state (moe_latent_size) are not supported.",
+            "Choose another model of the family, such as Nemotron 3 Nano.",
         )
     return {
         "layers_block_type": types,

@@ -183,6 +183,64 @@ MIXTURES = {
         ),
         large_states=True,
     ),
+    "nemotron_h": Family(
+        defaults(
+            (131072, 4096, 21504, 52, 32),
+            8,
+            4096,
+            head_dim=128,
+            layer_types=None,
+            layers_block_type=None,
+            hybrid_override_pattern=None,  # in place of these, in older files
+            layer_norm_epsilon=1e-5,  # in place of rms_norm_eps
+            mlp_hidden_act="relu2",  # in place of hidden_act
+            mamba_num_heads=128,
+            mamba_head_dim=64,
+            n_groups=8,
+            ssm_state_size=128,
+            conv_kernel=4,
+            mamba_hidden_act="silu",
+            time_step_min=0.001,
+            use_conv_bias=True,
+            use_bias=False,
+            moe_intermediate_size=7688,
+            moe_shared_expert_intermediate_size=7688,
+            moe_latent_size=None,
+            n_routed_experts=8,
+            num_experts_per_tok=2,
+            n_group=1,
+            topk_group=1,
+            routed_scaling_factor=1.0,
+            norm_topk_prob=True,
+        ),
+        options=("mlp_bias",),
+        mixture=True,  # in some models
+        inner="moe_intermediate_size",
+        recurrent="linear_attention",
+        single=True,
+        ungated=True,
+        unpositioned=True,
+        norms=("input_layernorm",),
+        names={
+            "model.embed_tokens": "model.embeddings",
+            "model.norm": "model.norm_f",
+            "input_layernorm": "norm",
+            "mamba": "mixer",
+            **{f"self_attn.{name}_proj": f"mixer.{name}_proj" for name in "qkvo"},
+            **{f"mlp.{name}": f"mixer.{name}" for name in ("up_proj", "down_proj", "gate", "experts")},
+            "mlp.shared_expert": "mixer.shared_experts",
+        },
+        others=(
+            # The layers for drafts are left out (`engine.checkpoints.names`).
+            *("num_nextn_predict_layers", "mtp_layers_block_type", "mtp_hybrid_override_pattern"),
+            # Of training, of other programs, or repeated by sizes.
+            *(*ROUTING, "moe_shared_expert_overlap", "n_shared_experts", "norm_eps", "attention_head_dim"),
+            *("chunk_size", "expand", "hidden_dropout", "mamba_proj_bias", "mamba_ssm_cache_dtype"),
+            *("num_logits_to_keep", "rescale_prenorm_residual", "residual_in_fp32", "time_step_floor"),
+            *("time_step_limit", "time_step_max", "time_step_rank", "use_mamba_kernels"),
+        ),
+        large_states=True,
+    ),
     "qwen3_5_moe_text": Family(
         defaults(
             (248320, 2048, 512, 40, 16),

@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
 from engine.model.configuration import Configuration
 from engine.model.family import Family
+from engine.model.mamba_layers import MOE
+
+# The fields of the width within the expert that every token uses.
+_SHARED_WIDTHS = (
+    *("shared_expert_intermediate_size", "shared_intermediate_size"),
+    "moe_shared_expert_intermediate_size",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,20 +50,19 @@ def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureS
     """Return the mixtures of a model of so many layers; None if it has none. Raises BadCheckpoint."""
     if not family.mixture:
         return None
+    mixed = _mixed(given, family, layers)
+    if not any(mixed):
+        return None
     key = _experts_key(given, family)
     # Of Granite 4 hybrids, some are no mixtures.
     least = 0 if family.recurrent and key == "num_local_experts" else 1
     experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)
-    mixed = _mixed(given, layers)
-    if not experts or not any(mixed):
+    if not experts:
         return None
     has, inner = family.defaults.keys(), given.whole(family.inner, WIDTH_LIMIT)
-    shared = 0
-    if "shared_expert_intermediate_size" in has:
-        shared = given.whole("shared_expert_intermediate_size", WIDTH_LIMIT)
-    elif "shared_intermediate_size" in has:
-        shared = given.whole("shared_intermediate_size", WIDTH_LIMIT)
-    elif "n_shared_experts" in has:
+    own = next((name for name in _SHARED_WIDTHS if name in has), None)
+    shared = given.whole(own, WIDTH_LIMIT) if own else 0
+    if "n_shared_experts" in has:
         shared = inner * given.whole("n_shared_experts", COUNT_LIMIT)
     corrected = "routed_scaling_factor" in has
     chosen = given.whole("num_experts_per_tok", experts)
@@ -100,8 +106,10 @@ def _experts_key(given: Configuration, family: Family) -> str:
     return other if other in given.values else own
 
 
-def _mixed(given: Configuration, layers: int) -> tuple[bool, ...]:
+def _mixed(given: Configuration, family: Family, layers: int) -> tuple[bool, ...]:
     """Return for each layer whether it is a mixture."""
+    if family.single:
+        return tuple(kind == MOE for kind in given.values["layers_block_type"])
     dense = 0
     if "first_k_dense_replace" in given.values:
         dense = given.whole("first_k_dense_replace", LAYERS_LIMIT, least=0)

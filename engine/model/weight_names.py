@@ -210,13 +210,15 @@ def _mixture(
 ) -> Iterator[tuple[str, Shape]]:
     width, wide = description.width, mixture.inner
     rows = {"gate_up": 2 * wide} if in_turn else {"gate": wide, "up": wide}
+    if description.ungated:
+        rows = {"up": wide}
     yield from _product(ROUTER.removesuffix(".weight"), mixture.experts, width, mixture.biased)
     for expert in range(mixture.experts):
         for name, size in rows.items():
             yield f"mlp.experts.{expert}.{name}_proj.weight", (size, width)
         yield f"mlp.experts.{expert}.down_proj.weight", (width, wide)
     if mixture.shared:
-        yield from _feed(description, "mlp.shared_expert", mixture.shared, False, apart)
+        yield from _feed(description, "mlp.shared_expert", mixture.shared, description.mlp_bias, apart)
     if mixture.shared_gated:
         yield SHARED_GATE, (1, width)
     if mixture.corrected:

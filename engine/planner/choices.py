@@ -10,17 +10,18 @@ from engine.checkpoints import Weight
 PACKED_RECORD, PLAIN_RECORD = 1.5, 4.0
 _NUMBERS = 5 * 8  # bytes of a choice's numbers (`engine.compiled.router`)
 _DOWN = re.compile(r".+\.experts\.0\.down_proj\.weight")
+_GATE = re.compile(r".+\.experts\.0\.gate_(up_)?proj\.weight")
 _PLAIN = ("F32", "F16", "BF16")
 
 
-def choice_nbytes(width: int, inner: int, experts: int, chosen: int, plain: bool) -> int:
+def choice_nbytes(width: int, inner: int, experts: int, chosen: int, plain: bool, gated: bool = True) -> int:
     """Return the bytes that a row of a pass takes for its experts: what these and their router read and give.
 
     width: of a state; inner: within an expert; chosen: number of experts that a row uses; plain: whether the
-    experts' weights are plain numbers. The router's may be either.
+    experts' weights are plain numbers; gated: whether they have a gate. The router's may be either.
     """
     record = PLAIN_RECORD if plain else PACKED_RECORD
-    of_choice = 4 * (2 * inner + width) + record * (width + inner) + _NUMBERS
+    of_choice = 4 * ((1 + gated) * inner + width) + record * (width + inner) + _NUMBERS
     of_router = 4 * experts + (PACKED_RECORD + PLAIN_RECORD) * width
     return int(chosen * of_choice + of_router)
 
@@ -31,4 +32,5 @@ def row_choices(weights: Mapping[str, Weight], experts: int, chosen: int) -> int
     if down is None:
         return 0
     width, inner = down.shape
-    return choice_nbytes(width, inner, experts, chosen, down.format in _PLAIN)
+    gated = any(_GATE.fullmatch(name) for name in weights)
+    return choice_nbytes(width, inner, experts, chosen, down.format in _PLAIN, gated)

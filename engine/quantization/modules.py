@@ -93,22 +93,23 @@ class Experts(nn.Module):
 
     Replaces modules that keep all experts in 3-D parameters (transformers' MixtralExperts).
     Attributes: `kinds`, the names of an expert's matrices in the order of use: gate_proj and up_proj
-    [inner, width], or gate_up_proj [2 * inner, width] with their rows in turn, and down_proj [width, inner];
-    `mover`, which is told which experts a pass uses; None if all are in memory. The biases of all experts
-    are the parameters `<kind>_bias`, [experts, rows].
+    [inner, width], up_proj alone, or gate_up_proj [2 * inner, width] with the rows of both in turn, and
+    down_proj [width, inner]; `mover`, which is told which experts a pass uses; None if all are in memory. The
+    biases of all experts are the parameters `<kind>_bias`, [experts, rows].
     """
 
     def __init__(
         self,
         kinds: Sequence[str],
-        gated: Callable[[Tensor, Tensor], Tensor],
+        activation: Callable[..., Tensor],
         biases: Mapping[str, nn.Parameter] | None = None,
     ) -> None:
-        """gated: maps the products of gate and up to what down multiplies. biases: by name."""
+        """activation: maps the products of gate and up, or of up alone, to what down multiplies. biases: by
+        name."""
         super().__init__()
         self.kinds = tuple(kinds)
         self._matrices: dict[int, dict[str, Packed]] = {}
-        self._gated = gated
+        self._activation = activation
         self.mover: Mover | None = None
         for name, bias in (biases or {}).items():
             self.register_parameter(name, bias)
@@ -146,7 +147,7 @@ class Experts(nn.Module):
         places = chosen.flatten().argsort(stable=True).split(counts.tolist())
         answers = x.new_empty(chosen.numel(), x.shape[1])
         for expert, mine in zip(used, places, strict=True):
-            inner = self._gated(*self._gate_and_up(expert, x[mine // chosen.shape[1]]))
+            inner = self._activation(*self._gate_and_up(expert, x[mine // chosen.shape[1]]))
             answer = self._product("down_proj", expert, inner) * shares.flatten()[mine, None]
             answers.index_copy_(0, mine, answer.to(answers.dtype))
         first, *others = answers.view(*chosen.shape, -1).unbind(1)
@@ -154,11 +155,11 @@ class Experts(nn.Module):
             first = first + answer
         return first
 
-    def _gate_and_up(self, expert: int, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _gate_and_up(self, expert: int, x: Tensor) -> tuple[Tensor, ...]:
         if "gate_up_proj" in self.kinds:
             both = self._product("gate_up_proj", expert, x)
             return both[:, ::2], both[:, 1::2]
-        return self._product("gate_proj", expert, x), self._product("up_proj", expert, x)
+        return tuple(self._product(kind, expert, x) for kind in self.kinds if kind != "down_proj")
 
     def _product(self, kind: str, expert: int, x: Tensor) -> Tensor:
         output = self._matrices[expert][kind].product(x)

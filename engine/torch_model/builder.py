@@ -212,34 +212,39 @@ class Builder:
         expert)."""
         places: dict[str, tuple[Experts, str, int]] = {}
         for path, old in list(self.module.named_modules()):
-            if not hasattr(old, "gate_up_proj") or not hasattr(old, "num_experts"):
+            first = next((name for name in ("gate_up_proj", "up_proj") if hasattr(old, name)), None)
+            if first is None or not hasattr(old, "num_experts"):
                 continue
-            count, twice, width = missing.pop(f"{path}.gate_up_proj")
+            count, within, width = missing.pop(f"{path}.{first}")
             del missing[f"{path}.down_proj"]
             if biased := hasattr(old, "gate_up_proj_bias"):  # gpt-oss, whose module has them transposed
-                twice, width = width, twice
-            rows = {"gate_proj": twice // 2, "up_proj": twice // 2, "down_proj": width}
-            if f"{path}.0.gate_up_proj.weight" in stored:
-                rows = {"gate_up_proj": twice, "down_proj": width}
+                within, width = width, within
+            inner = within if first == "up_proj" else within // 2
+            rows = {"gate_proj": inner, "up_proj": inner, "down_proj": width}
+            if first == "up_proj" or f"{path}.0.{first}.weight" in stored:
+                rows = {first: within, "down_proj": width}
             biases: dict[str, nn.Parameter] = {}
             if biased:
                 del missing[f"{path}.gate_up_proj_bias"], missing[f"{path}.down_proj_bias"]
                 for kind, size in rows.items():
                     biases[f"{kind}_bias"] = nn.Parameter(torch.empty(count, size, device="meta"))
                     missing[f"{path}.{kind}_bias"] = (count, size)
-            new = Experts(list(rows), _gated(old), biases)
+            new = Experts(list(rows), _activation(old), biases)
             self.module.set_submodule(path, new)
             for expert in range(count):
                 for kind, size in rows.items():
                     places[f"{path}.{expert}.{kind}"] = (new, kind, expert)
-                    columns = twice // 2 if kind == "down_proj" else width
+                    columns = inner if kind == "down_proj" else width
                     missing[f"{path}.{expert}.{kind}.weight"] = (size, columns)
         return places
 
 
-def _gated(experts: Any) -> Callable[[Tensor, Tensor], Tensor]:
-    """Return the gated activation of a module of experts: a function of the products of gate and up."""
+def _activation(experts: Any) -> Callable[..., Tensor]:
+    """Return the activation of a module of experts: a function of the products of gate and up, or of up alone
+    where there is no gate."""
     if not hasattr(experts, "act_fn"):
         return clamped_gate(experts.alpha, experts.limit)
     activation: Callable[[Tensor], Tensor] = experts.act_fn
+    if not hasattr(experts, "gate_up_proj"):
+        return activation
     return lambda gate, up: activation(gate) * up

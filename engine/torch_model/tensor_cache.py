@@ -13,8 +13,8 @@ from engine.model.kv_cache import KVCache
 
 # The key-value heads of a layer, and their width; None for a layer that has no rows of its own.
 RowShape = tuple[int, int] | None
-# Types of layers that have no rows: those with states, and Nemotron-H's MLPs.
-_WITHOUT_ROWS = ("linear_attention", "conv", "mlp")
+# Types of layers that have no rows: those with states, and Nemotron-H's MLPs and mixtures.
+_WITHOUT_ROWS = ("linear_attention", "conv", "mlp", "moe")
 
 
 def row_shapes(config: PretrainedConfig) -> list[RowShape]:

@@ -129,6 +129,7 @@ def test_llama_cpp_reads_the_same_model(
         ("granitemoehybrid", {}),
         ("granitemoehybrid_experts", {}),
         ("nemotron_h", {}),
+        ("nemotron_h_experts", {}),
     ],
 )
 def test_llama_cpp_agrees_with_compiled_passes(

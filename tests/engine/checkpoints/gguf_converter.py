@@ -6,7 +6,7 @@ from typing import Any
 import gguf
 import numpy as np
 from numpy.typing import NDArray
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from engine.formats import FORMATS, BlockFormat
 from tests.engine.checkpoints.files import add_entry
@@ -48,27 +48,35 @@ def convert(
     stacked: "gate_up": one tensor for gate and up of all experts of a mixture, and one for down; otherwise
     whether there is one tensor of each kind for all experts, instead of one per expert, as converters wrote
     before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
-    routers and those of `tensors`; other ones than F32 get random blocks with scales of the usual `size`.
+    routers, those of `tensors` and those whose rows are no whole blocks; other formats than F32 get random
+    blocks with scales of the usual `size`.
     """
     config = module.config
-    architecture = GGUF_NAMES.get(config.model_type, config.model_type)
+    architecture = _gguf_name(config)
     writer = gguf.GGUFWriter(path, architecture, split_max_tensors=tensors_per_part)
     add_metadata(writer, config, architecture)
     for key, value in (metadata or {}).items():
         writer.kv_data[0].pop(key, None)
         add_entry(writer, key, value)
+    form = FORMATS[storage]
     for name, array in (dict(converted(module, architecture, stacked)) | (tensors or {})).items():
-        packed = storage != "F32" and "ffn_gate_inp" not in name and name not in (tensors or {})
-        if array is not None and array.ndim >= 2 and packed:
-            form = FORMATS[storage]
-            assert isinstance(form, BlockFormat)
+        if array is None:
+            continue
+        plain = array.ndim < 2 or "ffn_gate_inp" in name or "ssm_norm" in name or name in (tensors or {})
+        if not plain and isinstance(form, BlockFormat) and array.shape[-1] % form.values == 0:
             blocks = random_blocks(form, array.size // form.values, size=size)
             kind = gguf.GGMLQuantizationType[storage]
             writer.add_tensor(name, blocks.reshape(*array.shape[:-1], -1), raw_dtype=kind)
-        elif array is not None:
+        else:
             writer.add_tensor(name, np.ascontiguousarray(array))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
     return writer.format_shard_names(path)[0]
+
+
+def _gguf_name(config: PreTrainedConfig) -> str:
+    if config.model_type == "nemotron_h" and "moe" in config.layers_block_type:
+        return "nemotron_h_moe"
+    return GGUF_NAMES.get(config.model_type, config.model_type)

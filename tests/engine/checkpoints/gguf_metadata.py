@@ -6,12 +6,16 @@ import gguf
 import torch
 from transformers import PreTrainedConfig
 
-INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "granitehybrid", "mistral3", "nemotron_h")
+INTERLEAVED = (
+    *("llama", "smollm3", "granite", "granitemoe", "granitehybrid", "mistral3", "nemotron_h"),
+    "nemotron_h_moe",
+)
+ALWAYS_STACKED = ("granitehybrid", "nemotron_h_moe")  # which came after files with a tensor for each expert
 STATEFUL = ("qwen35", "qwen35moe", "qwen3next")
 
 
 def add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
-    if architecture == "nemotron_h":
+    if config.model_type == "nemotron_h":
         _add_nemotron(writer, config)
     else:
         _add_layers(writer, config, architecture)
@@ -29,7 +33,8 @@ def _add_nemotron(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
     writer.add_block_count(len(types))
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length([config.intermediate_size * (kind == "mlp") for kind in types])
+    widths = {"mlp": config.intermediate_size, "moe": config.moe_intermediate_size}
+    writer.add_feed_forward_length([widths.get(kind, 0) for kind in types])
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv([config.num_key_value_heads * (kind == "full_attention") for kind in types])
     writer.add_layer_norm_eps(config.layer_norm_epsilon)
@@ -43,6 +48,20 @@ def _add_nemotron(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
     writer.add_ssm_group_count(config.n_groups)
     writer.add_ssm_inner_size(config.mamba_num_heads * config.mamba_head_dim)
     writer.add_ssm_time_step_rank(config.mamba_num_heads)
+    if "moe" in types:
+        _add_sigmoid_mixture(writer, config)
+        writer.add_expert_shared_feed_forward_length(config.moe_shared_expert_intermediate_size)
+        writer.add_expert_count(config.n_routed_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+
+
+def _add_sigmoid_mixture(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_group_count(config.n_group)
+    writer.add_expert_group_used_count(config.topk_group)
 
 
 def _add_granite_hybrid(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
@@ -126,14 +145,9 @@ def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture:
     if architecture in INTERLEAVED:
         writer.add_rope_dimension_count(head)
     if architecture == "glm4moe":
-        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
-        writer.add_expert_shared_count(config.n_shared_experts)
+        _add_sigmoid_mixture(writer, config)
         writer.add_leading_dense_block_count(config.first_k_dense_replace)
         writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
-        writer.add_expert_weights_scale(config.routed_scaling_factor)
-        writer.add_expert_weights_norm(config.norm_topk_prob)
-        writer.add_expert_group_count(config.n_group)
-        writer.add_expert_group_used_count(config.topk_group)
     if architecture in ("glm4", "glm4moe"):
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
     if architecture in STATEFUL:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from tests.engine.checkpoints.gguf_metadata import INTERLEAVED, STATEFUL
+from tests.engine.checkpoints.gguf_metadata import ALWAYS_STACKED, INTERLEAVED, STATEFUL
 
 
 def converted(
@@ -28,12 +28,12 @@ def converted(
             continue
         if ".experts." in hf_name:
             block = hf_name.removeprefix("model.layers.").partition(".")[0]
-            halves = np.split(array, 2, axis=1) if "gate_up" in hf_name else [array]
-            for kind, half in zip(("gate", "up") if "gate_up" in hf_name else ("down",), halves, strict=True):
+            kinds = hf_name.rpartition(".")[2].removesuffix("_proj").split("_")
+            for kind, half in zip(kinds, np.split(array, len(kinds), axis=1), strict=True):
                 if stacked == "gate_up" and kind != "down":
                     if kind == "gate":
                         yield f"blk.{block}.ffn_gate_up_exps.weight", array
-                elif stacked or architecture == "granitehybrid":  # which came later
+                elif stacked or architecture in ALWAYS_STACKED:
                     yield f"blk.{block}.ffn_{kind}_exps.weight", half
                 else:
                     for expert, matrix in enumerate(half):
@@ -67,7 +67,7 @@ def converted(
             continue
         if architecture in STATEFUL:
             hf_name, array = _of_qwen35(config, hf_name, array)
-        if architecture == "nemotron_h":
+        if config.model_type == "nemotron_h":
             hf_name, array = _of_nemotron(config, hf_name, array)
         yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array
     if architecture == "gemma3n":

@@ -51,6 +51,7 @@ CHANGES: dict[str, dict[str, Any]] = {
         num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
     ),
     "nemotron_h": dict(use_bias=False),
+    "nemotron_h_experts": dict(intermediate_size=24),  # as an expert has it
     "granitemoehybrid": dict(intermediate_size=40),
     "granitemoehybrid_experts": dict(position_embedding_type="rope"),
 }
@@ -173,10 +174,12 @@ def test_a_converted_model_is_read_back_as_the_same_model(
         *("layers_block_type", "mamba_num_heads", "mamba_head_dim", "ssm_state_size", "n_groups"),
         *("mamba_n_heads", "mamba_n_groups", "mamba_d_state", "mamba_d_conv", "mamba_expand", "mamba_d_head"),
         *("shared_intermediate_size", "position_embedding_type"),
+        *("n_routed_experts", "moe_shared_expert_intermediate_size", "routed_scaling_factor"),
+        *("n_group", "topk_group"),
         *("conv_kernel", "mlp_hidden_act", "layer_norm_epsilon", "use_bias", "time_step_min"),
     }:
         assert ours[key] == theirs[key], key
-    if kind in ("nemotron_h", "granitemoehybrid"):  # which have no positions
+    if kind in ("nemotron_h", "nemotron_h_experts", "granitemoehybrid"):  # which have no positions
         return
     rope = found.config.rope_parameters
     assert rope.pop("attention_factor", None) == pytest.approx(
@@ -197,6 +200,29 @@ def test_a_nemotron_h_with_layers_of_other_kinds_is_refused(tmp_path: Path, coun
     metadata = {"nemotron_h.attention.head_count_kv": counts}
     with pytest.raises(UnsupportedModel, match="different sizes"):
         open_checkpoint(convert(tiny("nemotron_h"), tmp_path / "model.gguf", metadata=metadata))
+
+
+def test_a_block_for_drafts_behind_a_nemotron_h_is_left_out(tmp_path: Path) -> None:
+    module = tiny("nemotron_h_experts")
+    metadata = {
+        "nemotron_h_moe.block_count": 5,
+        "nemotron_h_moe.nextn_predict_layers": 1,
+        "nemotron_h_moe.attention.head_count_kv": [0, 0, 2, 0, 2],
+        "nemotron_h_moe.feed_forward_length": [0, 24, 0, 24, 24],
+    }
+    tensors: dict[str, Any] = {
+        "blk.4.nextn.eh_proj.weight": np.ones((32, 64), np.float32),
+        "blk.4.attn_norm.weight": np.ones(32, np.float32),
+    }
+    found = open_checkpoint(convert(module, tmp_path / "model.gguf", metadata=metadata, tensors=tensors))
+    assert not found.draft
+    torch.testing.assert_close(logits(rebuilt(found)), logits(module), rtol=1e-5, atol=1e-5)
+
+
+def test_experts_that_read_a_narrower_state_are_refused(tmp_path: Path) -> None:
+    metadata = {"nemotron_h_moe.moe_latent_size": 16}
+    with pytest.raises(UnsupportedModel, match="moe_latent_size"):
+        open_checkpoint(convert(tiny("nemotron_h_experts"), tmp_path / "model.gguf", metadata=metadata))
 
 
 @pytest.mark.parametrize(("kind", "layers"), [("gemma2", 46), ("gemma3_text", 62)])

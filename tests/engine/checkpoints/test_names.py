@@ -170,6 +170,8 @@ def test_hub_names_are_those_of_the_original_form(tmp_path: Path) -> None:
     assert hub_name("qwen3_moe", "model.layers.0.mlp.gate.weight") == "model.layers.0.mlp.gate.weight"
     assert hub_name("nemotron_h", "model.norm_f.weight") == "backbone.norm_f.weight"
     assert hub_name("nemotron_h", "lm_head.weight") == "lm_head.weight"
+    expert = "layers.1.mixer.experts.3.up_proj.weight"
+    assert hub_name("nemotron_h", f"model.{expert}") == f"backbone.{expert}"
 
 
 @pytest.mark.parametrize("shape", [(4,), (4, 6), (2, 3, 4), (2, 0, 4), (0, 4, 4)])

@@ -27,7 +27,7 @@ DENSE = [
 ]
 MIXTURES = [
     *("mixtral", "qwen3_moe", "olmoe", "granitemoe", "gpt_oss", "glm4_moe", "qwen3_5_moe_text"),
-    *("qwen3_next", "granitemoehybrid_experts"),
+    *("qwen3_next", "granitemoehybrid_experts", "nemotron_h_experts"),
 ]
 KINDS = DENSE + MIXTURES
 CONTEXT = 64
@@ -55,6 +55,9 @@ OTHER_SIZES = {
     "granitemoehybrid": dict(shared_intermediate_size=96, mamba_d_state=14),
     "granitemoehybrid_experts": dict(shared_intermediate_size=64, mamba_n_heads=16, mamba_d_state=16),
     "nemotron_h": dict(mamba_num_heads=16, mamba_head_dim=16, mlp_bias=False, use_bias=False),
+    "nemotron_h_experts": dict(
+        mamba_num_heads=16, mamba_head_dim=16, moe_shared_expert_intermediate_size=64, n_group=1, topk_group=1
+    ),
     "gemma4_large": dict(global_head_dim=64),
     "gemma4_text": dict(global_head_dim=64, hidden_size_per_layer_input=32),
 }

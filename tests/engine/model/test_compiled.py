@@ -66,6 +66,8 @@ def test_a_text_has_the_logits_of_transformers(kind):
         ("olmoe", dict(norm_topk_prob=True)),
         ("mixtral", dict(num_experts_per_tok=3)),
         ("qwen3_next", dict(norm_topk_prob=False)),
+        ("nemotron_h_experts", dict(norm_topk_prob=False)),
+        ("nemotron_h_experts", dict(routed_scaling_factor=2.2)),
     ],
 )
 def test_the_tolerance_notices_another_setting(kind, changes):
@@ -104,9 +106,20 @@ def test_every_second_layer_of_a_qwen3_next_may_have_a_plain_mlp():
     assert_close(all_logits(saved(module), TEXT), expected)
 
 
-@pytest.mark.parametrize(("groups", "kept"), [(2, 1), (4, 2)])
-def test_experts_may_be_chosen_in_the_best_groups(groups, kept):
-    module = tiny("glm4_moe", n_group=groups, topk_group=kept)
+def test_mixtures_and_mlps_may_be_layers_of_one_model_and_the_first_ones():
+    module = tiny(
+        "nemotron_h_experts", layers_block_type=["moe", "mlp", "full_attention", "moe", "linear_attention"]
+    )
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0]
+    assert_close(all_logits(saved(module), TEXT), expected)
+
+
+@pytest.mark.parametrize(
+    ("kind", "groups", "kept"), [("glm4_moe", 2, 1), ("glm4_moe", 4, 2), ("nemotron_h_experts", 3, 2)]
+)
+def test_experts_may_be_chosen_in_the_best_groups(kind, groups, kept):
+    module = tiny(kind, n_group=groups, topk_group=kept)
     with torch.inference_mode():
         expected = module(torch.tensor([TEXT])).logits[0]
     assert_close(all_logits(saved(module), TEXT), expected)
@@ -150,7 +163,7 @@ def test_hidden_states_are_close_to_those_of_transformers(kind):
     "kind",
     [
         *("granite", "ministral3", "olmo2", "glm4", "gemma4_large", "gemma4_text", "nemotron_h"),
-        *("granitemoehybrid", "granitemoehybrid_experts"),
+        *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts"),
     ],
 )
 def test_a_gguf_file_has_the_logits_of_transformers(kind, tmp_path):

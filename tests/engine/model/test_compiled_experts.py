@@ -22,11 +22,13 @@ from engine.drafting.none import NoDrafter
 from engine.errors import BadCheckpoint, BadNumbers, Interrupted, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.loader import can_stream_compiled, load_compiled, prepare_compiled
+from engine.model.reader import expert_of
 from engine.model.rows import Rows
 from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
+from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.model.compiled_models import (
     CONTEXT,
@@ -110,15 +112,16 @@ def test_experts_of_a_gguf_file_are_those_of_the_module(kind, stacked, tmp_path)
 
 @pytest.mark.parametrize("kind", [kind for kind in MIXTURES if kind != "gpt_oss"])  # see test_compiled_mxfp4
 def test_stacked_experts_of_a_folder_have_the_bits_of_separate_ones(kind, tmp_path):
-    """One tensor for gate and up of all experts of a layer, and one for down, as transformers' modules have
-    them."""
+    """One tensor for gate and up of all experts of a layer, or for up, and one for down, as transformers'
+    modules have them."""
     module = tiny(kind)
     separate = load_compiled(saved(tmp_path / "separate", kind), no_progress, CONTEXT)
     stacked = tmp_path / "stacked"
     stacked.mkdir()
     shutil.copy(tmp_path / "separate" / "config.json", stacked)
     tensors = {name: tensor.clone() for name, tensor in module.state_dict().items()}
-    assert any(name.endswith("experts.gate_up_proj") for name in tensors)
+    first = "up_proj" if kind == "nemotron_h_experts" else "gate_up_proj"  # which has no gate
+    assert any(name.endswith(f"experts.{first}") for name in tensors)
     save_file(tensors, stacked / "model.safetensors")
     file = open_checkpoint(stacked)
     assert can_stream_compiled(file)
@@ -256,8 +259,11 @@ def test_texts_and_trees_have_the_same_bits_at_any_size_of_the_cache(kind, limit
         assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
 
 
-def test_experts_of_packed_blocks_have_the_same_bits_streamed(tmp_path):
-    module = tiny("qwen3_moe", num_experts=16)
+@pytest.mark.parametrize(
+    ("kind", "experts"), [("qwen3_moe", "num_experts"), ("nemotron_h_experts", "n_routed_experts")]
+)
+def test_experts_of_packed_blocks_have_the_same_bits_streamed(kind, experts, tmp_path):
+    module = tiny(kind, **{experts: 16})
     file = open_checkpoint(convert(module, tmp_path / "model.gguf", storage="Q8_0"))
     prepare_compiled(file)
     with both(file) as (resident, streamed):
@@ -266,13 +272,23 @@ def test_experts_of_packed_blocks_have_the_same_bits_streamed(tmp_path):
             assert np.array_equal(all_logits(streamed, text), all_logits(resident, text))
 
 
+def test_packed_experts_without_a_gate_give_the_logits_of_torch(tmp_path):
+    """All experts are used, since rounding to 8 bits may change a choice."""
+    module = tiny("nemotron_h_experts", n_routed_experts=6, num_experts_per_tok=6)
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf", storage="Q8_0"))
+    prepare_compiled(file)
+    expected = all_logits(load_model(file, torch.float32, "cpu", no_progress, CONTEXT), TEXT)
+    assert difference(all_logits(load_compiled(file, no_progress, CONTEXT), TEXT), expected) < 0.1
+
+
 @every_mixture
 def test_only_the_chosen_experts_are_read(kind, tmp_path):
-    with both(saved(tmp_path, kind)) as (_, streamed):
+    file = saved(tmp_path, kind)
+    with both(file) as (_, streamed):
         before = streamed.experts
         all_logits(streamed, [1])
         done = streamed.experts - before
-        mixtures = streamed.layers - (kind == "glm4_moe")  # whose first layer is none
+        mixtures = len({found[0] for name in file.weights if (found := expert_of(name))})
         assert done.hits + done.misses == CONFIGS[kind]["num_experts_per_tok"] * mixtures
 
 

@@ -255,6 +255,8 @@ def test_the_first_files_of_a_qwen3_next_have_the_bits_of_later_ones(tmp_path):
         ("nemotron_h", dict(mlp_bias=True)),
         ("nemotron_h", dict(mamba_hidden_act="gelu")),
         ("nemotron_h", dict(mlp_hidden_act="silu")),
+        ("nemotron_h_experts", dict(mlp_bias=True)),
+        ("nemotron_h_experts", dict(moe_shared_expert_intermediate_size=40)),
     ],
 )
 def test_what_steps_do_not_cover_is_not_loaded(kind, changes):

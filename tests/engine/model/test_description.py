@@ -14,7 +14,7 @@ from accelerate import init_empty_weights
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadCheckpoint
+from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.model.architectures import family_of
 from engine.model.coverage import covers
 from engine.model.description import describe
@@ -27,7 +27,7 @@ from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.rope import fix_rope
 from engine.torch_model.states import LayerStateShape
 from tests.engine.model.configurations import SHORT, checkpoint, every_case
-from tests.engine.model.famous import FAMOUS
+from tests.engine.model.famous import FAMOUS, NEMOTRON_3_NANO
 from tests.engine.models import COMMON, CONFIGS
 
 EMBEDDED = Path(__file__).parents[3] / "resources/models/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -40,6 +40,18 @@ def built(architecture, config):
     made = AutoConfig.for_model(architecture, **values)
     with init_empty_weights(include_buffers=False):
         return made, AutoModelForCausalLM.from_config(made, attn_implementation=ATTENTION)
+
+
+def parameters(module):
+    """The shapes of a module's parameters by name, with matrices for each expert, as in checkpoints."""
+    shapes = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+    shapes |= {
+        name: tuple(buffer.shape)
+        for name, buffer in module.named_buffers()
+        if name.endswith("e_score_correction_bias")
+    }
+    Builder._own_experts(SimpleNamespace(module=module), shapes, ())
+    return shapes
 
 
 def steps_apart(found, expected):
@@ -95,16 +107,7 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
 @every_case
 def test_the_expected_weights_are_the_parameters_of_the_module(architecture, config):
     _, module = built(architecture, config)
-    expected = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
-    expected |= {
-        name: tuple(buffer.shape)
-        for name, buffer in module.named_buffers()
-        if name.endswith("e_score_correction_bias")
-    }
-    description = describe(checkpoint(architecture, config))
-    if description.mixture:  # each expert has matrices of its own
-        Builder._own_experts(SimpleNamespace(module=module), expected, ())
-    assert expected_weights(description) == expected
+    assert expected_weights(describe(checkpoint(architecture, config))) == parameters(module)
 
 
 @pytest.mark.parametrize(
@@ -117,8 +120,56 @@ def test_the_expected_weights_of_nemotron_h_are_the_parameters_of_the_module(cha
     assert description.attends == (False, False, True, False)
     assert description.stateful == (True, False, False, True)
     assert description.feeds == (False, True, False, False)
-    expected = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
-    assert expected_weights(description) == expected
+    assert expected_weights(description) == parameters(module)
+
+
+@pytest.mark.parametrize(
+    ("changes", "inner"),
+    [
+        ({}, 24),
+        (dict(mlp_bias=True, norm_topk_prob=False), 24),
+        (dict(layers_block_type=["moe", "mlp", "full_attention", "linear_attention"]), 48),
+        (dict(layers_block_type=None, hybrid_override_pattern="ME*E"), 24),
+    ],
+)
+def test_the_mixtures_of_nemotron_h_are_those_of_the_module(changes, inner):
+    config = {**COMMON, **CONFIGS["nemotron_h_experts"], **changes}
+    made, module = built("nemotron_h", config)
+    description = describe(checkpoint("nemotron_h", config))
+    mixture, types = description.mixture, made.layers_block_type
+    assert list(mixture.layers) == [kind == "moe" for kind in types]
+    assert list(description.feeds) == [kind in ("moe", "mlp") for kind in types]
+    assert description.inner == inner
+    gate = module.model.layers[types.index("moe")].mixer.gate
+    assert (mixture.experts, mixture.chosen) == (gate.num_experts, gate.top_k)
+    assert (mixture.groups, mixture.kept_groups) == (gate.num_group, gate.topk_group)
+    assert (mixture.factor, mixture.normalized) == (gate.routed_scaling_factor, gate.norm_topk_prob)
+    assert mixture.sigmoid
+    assert not mixture.shared_gated
+    assert expected_weights(description) == parameters(module)
+
+
+def test_nemotron_3_nano_is_described_as_it_is_published():
+    """30B-A3B: 31.6 billion parameters, 3.6 of them for a token, with the embedding and the head."""
+    description = describe(checkpoint("nemotron_h", NEMOTRON_3_NANO))
+    assert [sum(which) for which in (description.stateful, description.attends, description.feeds)] == [
+        *(23, 6, 23)
+    ]
+    sizes = {name: int(np.prod(shape)) for name, shape in expected_weights(description).items()}
+    experts = sum(size for name, size in sizes.items() if ".experts." in name)
+    every = sum(sizes.values())
+    assert every == pytest.approx(31.6e9, rel=0.002)
+    assert every - experts * (1 - 6 / 128) == pytest.approx(3.6e9, rel=0.02)
+    _, module = built("nemotron_h", NEMOTRON_3_NANO)
+    assert expected_weights(description) == parameters(module)
+
+
+def test_experts_that_read_a_narrower_state_are_refused():
+    config = {**COMMON, **CONFIGS["nemotron_h_experts"], "moe_latent_size": 16}
+    with pytest.raises(UnsupportedModel, match="moe_latent_size"):
+        describe(checkpoint("nemotron_h", config))
+    dense = {**COMMON, **CONFIGS["nemotron_h"], "moe_latent_size": 16}
+    assert describe(checkpoint("nemotron_h", dense)).mixture is None
 
 
 @pytest.mark.parametrize(

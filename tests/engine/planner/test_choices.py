@@ -22,7 +22,9 @@ SHAPES = {  # width, inner, experts, chosen
     "gpt-oss-20b": (2880, 2880, 32, 4),
     "Qwen3-30B-A3B": (2048, 768, 128, 8),
     "Mixtral-8x7B": (4096, 14336, 8, 2),
+    "Nemotron-3-Nano-30B-A3B": (2688, 1856, 128, 6),
 }
+WITHOUT_GATES = ("Nemotron-3-Nano-30B-A3B",)
 
 
 @pytest.fixture
@@ -44,11 +46,11 @@ def allocated(monkeypatch):
 def test_the_plan_counts_the_buffers_of_a_mixture(name, formats, allocated):
     (width, inner, experts, chosen), (of_experts, of_router) = SHAPES[name], formats
     gate, down = Matrix(of_experts, (inner, width)), Matrix(of_experts, (width, inner))
-    one = Mixture(
-        [Matrix(of_router, (experts, width))], [Expert([gate, gate], [down])] * experts, chosen, inner
-    )
+    gated = name not in WITHOUT_GATES
+    expert = Expert([gate, gate] if gated else [gate], [down])
+    one = Mixture([Matrix(of_router, (experts, width))], [expert] * experts, chosen, inner)
     MixtureRoom([one, one], width, STREAMED_ROWS, np.zeros(64, np.int64))
-    planned = STREAMED_ROWS * choice_nbytes(width, inner, experts, chosen, of_experts == "BF16")
+    planned = STREAMED_ROWS * choice_nbytes(width, inner, experts, chosen, of_experts == "BF16", gated)
     assert 0.99 * sum(allocated) < planned < 1.1 * sum(allocated)
 
 
@@ -65,13 +67,15 @@ def test_a_pass_of_many_layers_takes_the_buffers_of_a_few(allocated):
 def test_the_catalogue_and_a_file_say_the_same_of_choices(tmp_path):
     assert catalogued("qwen3-30b-a3b-q4_k_m").choices == choice_nbytes(*SHAPES["Qwen3-30B-A3B"], False)
     assert catalogued("coder").choices == 0
-    module = tiny("mixtral", num_local_experts=5, num_experts_per_tok=2)
-    module.save_pretrained(tmp_path)
-    config = module.config
-    sizes = config.hidden_size, config.intermediate_size
-    outline = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
-    assert outline.choices == choice_nbytes(*sizes, 5, 2, True)
-    assert outline.answers == 2 * config.hidden_size
+    for kind, field in (("mixtral", "intermediate_size"), ("nemotron_h_experts", "moe_intermediate_size")):
+        module = tiny(kind)
+        module.save_pretrained(tmp_path / kind)
+        config = module.config
+        numbers = config.num_local_experts, config.num_experts_per_tok
+        sizes = config.hidden_size, getattr(config, field), *numbers
+        outline = checkpoint_outline(open_checkpoint(tmp_path / kind), "tiny")
+        assert outline.choices == choice_nbytes(*sizes, plain=True, gated=kind == "mixtral")
+        assert outline.answers == config.num_experts_per_tok * config.hidden_size
 
 
 @pytest.mark.parametrize("compiled", [True, False])

@@ -90,7 +90,9 @@ def tail_nbytes(tail) -> int:
     return sum(part.nbytes for part in (tail.inputs, *parts))
 
 
-@pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h"])
+@pytest.mark.parametrize(
+    "kind", ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h", "nemotron_h_experts"]
+)
 def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str, tmp_path):
     module = reference(kind)
     module.save_pretrained(tmp_path)
@@ -108,7 +110,7 @@ def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str,
     assert found.weights == pytest.approx(counted, rel=0.01)
     assert found.nbytes == pytest.approx(sum(p.nbytes for p in module.parameters()), rel=0.01)
     assert not found.packed
-    assert (found.active < 0.8) == (kind == "mixtral")
+    assert (found.active < 0.8) == (kind == "nemotron_h_experts")  # the only mixture here
 
 
 def test_a_catalogue_mixture_uses_two_experts_of_eight():

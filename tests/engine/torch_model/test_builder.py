@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadOption, StreamBroken, UnsupportedModel
+from engine.errors import BadOption, StreamBroken
 from engine.heads import built_in_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
@@ -109,21 +109,24 @@ def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
 
 
-def test_a_nemotron_h_is_loaded_from_the_layers_letters(tmp_path):
-    module = reference("nemotron_h")
+@pytest.mark.parametrize(("kind", "letters"), [("nemotron_h", "M-*M"), ("nemotron_h_experts", "ME*E")])
+def test_a_nemotron_h_is_loaded_from_the_layers_letters_without_its_draft(kind, letters, tmp_path):
+    module = reference(kind)
     module.save_pretrained(tmp_path)
     path = tmp_path / "config.json"
     config = json.loads(path.read_text())
     del config["layers_block_type"]
-    config |= {"hybrid_override_pattern": "M-*M", "num_hidden_layers": 4, "rms_norm_eps": 1e-5}
+    config |= {"hybrid_override_pattern": letters, "num_hidden_layers": 4, "rms_norm_eps": 1e-5}
+    config |= {"norm_eps": 1e-5, "num_nextn_predict_layers": 1, "mtp_hybrid_override_pattern": "*E"}
     config |= {"time_step_limit": [0.0, float("inf")], "auto_map": {"AutoConfig": "code.Config"}}
     path.write_text(json.dumps(config))
     assert "Infinity]" in path.read_text()
+    weights = tmp_path / "model.safetensors"
+    draft = {"mtp.layers.0.eh_proj.weight": torch.ones(32, 64), "mtp.layers.1.norm.weight": torch.ones(32)}
+    save_file(load_file(weights) | draft, weights)
+    assert built_in_heads(open_checkpoint(tmp_path)) is None
     logits = Sequence(load(tmp_path), CONTEXT).extend(TEXT)
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
-    path.write_text(json.dumps(config | {"hybrid_override_pattern": "ME*M"}))
-    with pytest.raises(UnsupportedModel, match="Mixtures of experts"):
-        load(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["gemma3n", "gemma4"])
