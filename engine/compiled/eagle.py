@@ -1,5 +1,6 @@
-"""EAGLE-3's layer and output head as compiled programs."""
+"""The layers and the output head of EAGLE-3 and P-EAGLE as compiled programs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,17 +10,19 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.program import MOST_ROWS, CompiledPass, DecoderShape, Layer, Seen
+from engine.compiled.program import MOST_ROWS, CompiledPass, DecoderShape, Layer
+from engine.compiled.seen import Seen
 from engine.compiled.table import Floats, address, room
 
 
 @dataclass(frozen=True, slots=True)
 class EagleWeights:
-    """The weights of an EAGLE-3 head. fuse: from three states of the target to one. layer: its input is the
-    norm of an embedding (`layer.attention_norm`) beside that of a state (`state_norm`)."""
+    """The weights of an EAGLE-3 or P-EAGLE head. fuse: from three states of the target to one. layers: the
+    input of the first is the norm of an embedding (its `attention_norm`) beside that of a state
+    (`state_norm`)."""
 
     fuse: TiledMatrix
-    layer: Layer
+    layers: Sequence[Layer]
     state_norm: Floats
     last_norm: Floats
     head: TiledMatrix
@@ -34,7 +37,8 @@ class CompiledEagle:
     """
 
     def __init__(self, shape: DecoderShape, weights: EagleWeights, pool: ComputePool) -> None:
-        self._pass = one = CompiledPass(shape, [weights.fuse, weights.head, *weights.layer.matrices], pool)
+        matrices = [matrix for layer in weights.layers for matrix in layer.matrices]
+        self._pass = one = CompiledPass(shape, [weights.fuse, weights.head, *matrices], pool)
         self.rows, self.states, self.bind = one.rows, one.states, one.bind
         self.embeddings = room(MOST_ROWS, shape.width)
         width, program, state = shape.width, one.program, address(one.state)
@@ -44,13 +48,16 @@ class CompiledEagle:
         self._three = room(MOST_ROWS, weights.fuse.shape[1])
         self._fused = room(MOST_ROWS, width)
 
-        both = one.records(2 * width, weights.layer.qkv)
+        first, *others = weights.layers
+        both = one.records(2 * width, first.qkv)
         blocks = width // BLOCK
-        one.add_norm(
-            weights.layer.attention_norm, both, source=self.embeddings, adds=False, blocks=(0, 2 * blocks)
-        )
+        one.add_norm(first.attention_norm, both, source=self.embeddings, adds=False, blocks=(0, 2 * blocks))
         one.add_norm(weights.state_norm, both, adds=False, blocks=(blocks, 2 * blocks))
-        one.add_layer(weights.layer, both, 2 * width)
+        one.add_layer(first, both, 2 * width)
+        for layer in others:
+            into_layer = one.records(width, layer.inputs)
+            one.add_norm(layer.attention_norm, into_layer)
+            one.add_layer(layer, into_layer, width)
         after = one.records(width, [weights.head])
         one.add_norm(weights.last_norm, after, copies=(self._guessed, None))
         self._guess = program.table()
@@ -64,13 +71,13 @@ class CompiledEagle:
         program.kept += [weights, before]
 
     def fuse(self, states: Floats) -> Floats:
-        """Return one state for each row of the target's three states: float32 [rows, 3 width] -> [rows,
+        """Return one state for each row of the target's three states: float32 [rows, three states] -> [rows,
         width]."""
         fused = np.empty((len(states), self.states.shape[1]), np.float32)
         for start in range(0, len(states), MOST_ROWS):
             piece = states[start : start + MOST_ROWS]
             self._three[: len(piece)] = piece
-            self._start(len(piece))
+            self._pass.begin_apart(len(piece))
             self._pass.run(self._fuse)
             fused[start : start + len(piece)] = self._fused[: len(piece)]
         return fused
@@ -88,11 +95,6 @@ class CompiledEagle:
         float32 [rows, width]; they are valid until the next call."""
         rows = len(states)
         self.states[:rows] = states
-        self._start(rows)
+        self._pass.begin_apart(rows)
         self._pass.run(self._choose)
         return self._logits[:rows, : self._vocabulary]
-
-    def _start(self, rows: int) -> None:
-        self._pass.state[steps.ROWS] = self._pass.state[steps.ASKED] = rows
-        self._pass.state[steps.ASKED_FIRST] = 0
-        self._pass.program.counters[:] = 0

@@ -8,7 +8,8 @@ import numpy as np
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import Matrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.program import CompiledPass, DecoderShape, Layer, Seen
+from engine.compiled.program import CompiledPass, DecoderShape, Layer
+from engine.compiled.seen import Seen
 from engine.compiled.table import Floats, address, room
 
 

@@ -24,6 +24,7 @@ from engine.compiled.matrix import Matrix, StreamedMatrix, aligned, by_chunk
 from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom, runs
 from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
+from engine.compiled.seen import Seen
 from engine.compiled.states import StateShape
 from engine.compiled.table import Floats, Ints, Records, StepTable, address, product_arguments, room
 from engine.streaming.ring import end_if_interrupted
@@ -196,8 +197,8 @@ class CompiledPass:
         # A tile of each thread is packed before it is multiplied.
         self._tile_nbytes = max(streamed, default=0)
         self._tiles = aligned(pool.threads * self._tile_nbytes)
-        self._rotary: list[Ints] = []
-        self._attention: list[tuple[Ints, int]] = []  # with the number of the cached layer that it reads
+        self._rotary: list[tuple[Ints, int]] = []  # with the number of the cached layer that it writes
+        self._attention: list[tuple[Ints, int]] = []  # with the number of the one that it reads
         self._kept: list[tuple[int, int]] = []  # heads of each cached layer, and bytes of a row
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
         self._is_whole = True
@@ -323,18 +324,11 @@ class CompiledPass:
                 *(*map(address, norms), float(shape.epsilon)),
             )
             norms = None, None
-        rotary = program.add(
-            steps.rotary_step,
-            *(state, address(qkv), *heads, address(layer.bias)),
-            *(*map(address, norms), float(shape.epsilon)),
-            *(float(shape.query_scale), layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
-            *(0, 0, 0, cached, FORMATS.index(shape.cache)),
-            *(shape.pairs, address(layer.value_norm), int(layer.values_are_keys)),
-        )
+        rotary = self._add_rotary(layer, qkv, heads, address(layer.bias), norms)
         rows = layer.rows
         if rows < 0:
             rows = len(self._kept)
-            self._rotary.append(rotary)
+            self._rotary.append((rotary, rows))
             self._kept.append((kv_heads, cached))
         into_output = self.records(attended, layer.output)
         attention = program.add(
@@ -352,6 +346,40 @@ class CompiledPass:
             )
         self.add_product(into_output, attended, layer.output, self.result)
         program.kept.append(into_output)
+
+    def _add_rotary(
+        self,
+        layer: Layer,
+        qkv: Floats,
+        heads: tuple[int, int, int],
+        bias: int,
+        norms: tuple[Floats | None, Floats | None],
+    ) -> Ints:
+        """Append what rotates queries and keys, and writes keys and values to the cache; return its
+        arguments. heads: of queries, of keys, and their width; bias: its address, or 0."""
+        shape = self.shape
+        return self.program.add(
+            steps.rotary_step,
+            *(address(self.state), address(qkv), *heads, bias, *map(address, norms), float(shape.epsilon)),
+            *(float(shape.query_scale), layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
+            *(0, 0, 0, row_nbytes(shape.cache, heads[2]), FORMATS.index(shape.cache)),
+            *(shape.pairs, address(layer.value_norm), int(layer.values_are_keys)),
+        )
+
+    def add_keys(self, layer: Layer, number: int, records: Records, columns: int) -> None:
+        """Append what writes only keys and values of the rows in `records`, which have no queries.
+
+        layer: `qkv` are three matrices, without a bias, and norms are those of each head. number: of the
+        layer, among those with keys and values, in the order in which they are added.
+        """
+        kv_heads, width = layer.kv_heads or self.shape.kv_heads, layer.head_width or self.shape.head_width
+        every = 2 * kv_heads * width
+        both = self.shared(f"keys and values {every}", self.rows, every)
+        self.add_product(records, columns, layer.qkv[1:], both)
+        norms = layer.query_norm, layer.key_norm
+        rotary = self._add_rotary(layer, both, (0, kv_heads, width), 0, norms)
+        self._rotary.append((rotary, number))
+        self.program.kept.append(layer)
 
     def _add_feed(self, layer: Layer) -> None:
         into_gate = self.records(self.shape.width, layer.gate_up)
@@ -407,19 +435,20 @@ class CompiledPass:
         if self._scores.shape[1] < slots + LANES:
             self._scores = room(self.pool.threads * MOST_QUERIES, slots + LANES)
         places: list[tuple[int, int, int]] = []
-        for rotary, (heads, nbytes) in zip(self._rotary, self._kept, strict=True):
+        for heads, nbytes in self._kept:
             head_nbytes = slots * nbytes
             values = keys + heads * head_nbytes
             places.append((keys, values, head_nbytes))
-            rotary[13:16] = places[-1]
             keys = values + heads * head_nbytes
+        for rotary, rows in self._rotary:
+            rotary[13:16] = places[rows]
         for attention, rows in self._attention:
             attention[5:10] = *places[rows], address(self._scores), self._scores.strides[0]
 
     def begin(
         self,
         rows: int,
-        seen: "Seen",
+        seen: Seen,
         rotary: Floats,
         asked: range,
         queries: Floats | None = None,
@@ -432,6 +461,11 @@ class CompiledPass:
         where = [address(array) for array in (seen.prefix, seen.lists, seen.offsets, rotary)]
         asking = asked.start, len(asked), address(queries)
         self.state[: steps.STOP] = rows, seen.first_slot, *where, *asking
+        self.program.counters[:] = 0
+
+    def begin_apart(self, rows: int) -> None:
+        """Set the rows of the next runs, all of them asked, of steps that neither attend nor rotate."""
+        self.state[: steps.STOP] = rows, 0, 0, 0, 0, 0, 0, rows, 0
         self.program.counters[:] = 0
 
     def run(
@@ -470,22 +504,3 @@ class CompiledPass:
                 which.routing[router.FIRST], which.routing[router.LAST] = start, stop
                 which.counters[:] = 0
                 self.pool.run(address(table), which.first, which.last)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The cache slots that the rows of a pass see.
-
-    first_slot: where the keys and values of the first row go. prefix: int64 [rows], how many slots from the
-    first on a row sees. Row r also sees lists[offsets[r]:offsets[r + 1]], in the order of their positions.
-    """
-
-    first_slot: int
-    prefix: Ints
-    lists: Ints
-    offsets: Ints
-
-    def piece(self, start: int, stop: int) -> "Seen":
-        """Return what the rows start..stop see."""
-        offsets = self.offsets[start : stop + 1]
-        return Seen(self.first_slot + start, self.prefix[start:stop], self.lists, offsets)

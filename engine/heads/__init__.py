@@ -1,13 +1,15 @@
 """Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE,
 P-EAGLE, DFlash, and the layer for multi-token prediction that comes with a target.
-Here are their files, how they fit a target, and EAGLE-3 and the layer for multi-token prediction as compiled
-programs; `engine.torch_model` has the others.
+Here are their files, how they fit a target, and all as compiled programs but Medusa and the first EAGLE;
+`engine.torch_model` has all of them.
 
 Heads are trained for one target and bound to it when loaded: they read its states, and may share its
 embedding and its output head.
 """
 
-from engine.heads.compiled_eagle import CompiledEagleHead, covers
+from collections.abc import Callable
+
+from engine.heads import compiled_dflash, compiled_eagle, compiled_p_eagle
 from engine.heads.compiled_mtp import load_compiled_mtp
 from engine.heads.files import BUILT_IN, HeadsFile, built_in_heads, open_heads
 from engine.heads.interface import BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
@@ -29,6 +31,14 @@ __all__ = [
     "with_borrowed",
 ]
 
+_Covers = Callable[[HeadsFile, CompiledModel], bool]
+_Bind = Callable[[HeadsFile, CompiledModel, int], Heads]
+_COMPILED: tuple[tuple[_Covers, _Bind], ...] = (
+    (compiled_eagle.covers, compiled_eagle.CompiledEagleHead),
+    (compiled_p_eagle.covers, compiled_p_eagle.CompiledPEagleHead),
+    (compiled_dflash.covers, compiled_dflash.CompiledDFlashHead),
+)
+
 
 def load_compiled_heads(file: HeadsFile, target: Model, context: int) -> Heads | None:
     """Bind the heads in `file` to `target`. Return None if compiled steps do not cover them or the target.
@@ -40,4 +50,5 @@ def load_compiled_heads(file: HeadsFile, target: Model, context: int) -> Heads |
         return None
     if file.layer:
         return load_compiled_mtp(file.layer, target, context)
-    return CompiledEagleHead(file, target, context) if covers(file, target) else None
+    made = (bind(file, target, context) for covers, bind in _COMPILED if covers(file, target))
+    return next(made, None)

@@ -22,7 +22,8 @@ from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix
 from engine.compiled.mixture import Expert, ExpertBiases, ExpertSource, Mixture
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
+from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
+from engine.compiled.seen import Seen
 from engine.model.compiled_weights import CompiledWeights
 from engine.model.coverage import ACTIVATIONS
 from engine.model.description import Description

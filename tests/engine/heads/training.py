@@ -42,10 +42,10 @@ def texts(count: int, length: int, generator: torch.Generator) -> Tensor:
     return torch.stack(found, dim=1)
 
 
-def train_target(steps: int = 200) -> PreTrainedModel:
+def train_target(steps: int = 200, **sizes: int) -> PreTrainedModel:
     """Train a model of four layers that continues the language after two tokens."""
     torch.manual_seed(0)
-    config = reference("qwen2", num_hidden_layers=4).config
+    config = reference("qwen2", num_hidden_layers=4, **sizes).config
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
     optimizer, generator = torch.optim.Adam(module.parameters(), lr=5e-3), torch.Generator().manual_seed(1)
     for _ in range(steps):
