@@ -136,6 +136,8 @@ def _vectors(model: CatalogModel, layer: int) -> int:
         return norms + states.channels * states.kernel + 2 * states.heads + states.value_width
     if model.architecture in _NORMALIZED:
         norms += (2 if model.attends(layer) else 1) * model.row(layer)[1]
+    if model.architecture == "olmo3":  # it normalizes those of all heads together
+        norms += (model.heads + model.kv_heads) * model.head_dim
     if model.architecture == "gemma4_text":
         norms += 1  # a factor of what the layer returns
     if model.inputs:

@@ -65,7 +65,7 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
     [
         *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
         *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "gemma4_text", "seed_oss", "glm4", "smollm3"),
-        "ministral3",
+        *("ministral3", "olmo3"),
     ],
 )
 def test_parameters_are_those_of_the_built_model(kind: str) -> None:
