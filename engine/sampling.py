@@ -172,8 +172,9 @@ class Sampler:
     Temperature 0 means greedy decoding; top_k 0, top_p 1, min_p 0, repetition_penalty 1 and the other
     penalties at 0 have no effect. As at OpenAI, the presence penalty is subtracted once if a token has
     occurred before, the frequency penalty once per occurrence. logit_bias: token id -> number to add to the
-    token's logit. suppressed: tokens that are never chosen. masks: which tokens may follow which path; None:
-    any.
+    token's logit. suppressed: tokens that are never chosen. first_suppressed: tokens that are not chosen at
+    the position `first`, where an answer begins; None: it has begun. masks: which tokens may follow which
+    path; None: any.
 
     xtc_probability: the chance, at each position, that XTC ("exclude top choices") applies there: of the
     tokens with at least the probability `xtc_threshold`, all but the least probable are excluded. As in
@@ -191,6 +192,8 @@ class Sampler:
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)
     suppressed: frozenset[int] = frozenset()
+    first_suppressed: frozenset[int] = frozenset()
+    first: int | None = None
     dry: Dry = field(default_factory=Dry)
     xtc_probability: float = 0.0
     xtc_threshold: float = 0.1
@@ -200,12 +203,17 @@ class Sampler:
     @property
     def alters(self) -> bool:
         """Whether bias, suppression or penalties change the logits before the choice."""
-        return self._penalises or bool(self.logit_bias or self.suppressed)
+        return self._penalises or self._opens or bool(self.logit_bias or self.suppressed)
 
     @property
     def looks_back(self) -> bool:
         """Whether the choice depends on earlier tokens."""
-        return self._penalises or self.masks is not None
+        return self._penalises or self._opens or self.masks is not None
+
+    @property
+    def _opens(self) -> bool:
+        """Whether the first token of the answer is chosen otherwise than the others."""
+        return self.first is not None and bool(self.first_suppressed)
 
     @property
     def _penalises(self) -> bool:
@@ -285,9 +293,11 @@ class Sampler:
             logits[:, like(logits, list(self.logit_bias))] += like(
                 logits, np.array(list(self.logit_bias.values()), np.float32)
             )
-        if self.suppressed:  # the head may have no rows for some
-            never = [token for token in self.suppressed if token < logits.shape[-1]]
-            logits[:, like(logits, never)] = -math.inf
+        if self.suppressed:
+            logits[:, self._columns(logits, self.suppressed)] = -math.inf
+        if self._opens:
+            rows = like(logits, np.flatnonzero(history.positions() == self.first))
+            logits[rows[:, None], self._columns(logits, self.first_suppressed)] = -math.inf
         if self._counts:
             tokens, counts = (like(logits, part) for part in history.counts())
             values = logits[:, tokens]
@@ -368,6 +378,11 @@ class Sampler:
         values = self.excluded(values, tokens, history.positions())
         probs[rows, tokens] = xp.exp(log_softmax(as_float(values, double=True)))
         return probs
+
+    @staticmethod
+    def _columns(logits: Array, tokens: frozenset[int]) -> Array:
+        """Return the columns of logits for tokens; the head may have no rows for some."""
+        return like(logits, np.array([token for token in tokens if token < logits.shape[-1]], np.int64))
 
     @property
     def _sorts(self) -> bool:

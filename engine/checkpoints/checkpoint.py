@@ -160,7 +160,8 @@ class TokenizerFolder:
 @dataclass(frozen=True, slots=True)
 class Generation:
     """The checkpoint's settings for generating text; None, or empty, if the checkpoint does not give them.
-    `suppress_tokens`: ids that no answer has, transformers' name."""
+    `suppress_tokens`, `begin_suppress_tokens`: ids that no answer has, or that none begins with,
+    transformers' names."""
 
     eos_token_ids: tuple[int, ...] = ()
     bos_token_id: int | None = None
@@ -169,6 +170,7 @@ class Generation:
     top_k: int | None = None
     repetition_penalty: float | None = None
     suppress_tokens: tuple[int, ...] = ()
+    begin_suppress_tokens: tuple[int, ...] = ()
 
 
 def token_ids(listed: Any, most: int) -> tuple[int, ...]:

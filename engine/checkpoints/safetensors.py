@@ -232,6 +232,7 @@ def _generation(folder: Path, config: dict[str, Any]) -> Generation:
         top_k=top_k if type(top_k) is int else None,
         repetition_penalty=_real(settings.get("repetition_penalty")),
         suppress_tokens=token_ids(settings.get("suppress_tokens"), VOCABULARY_LIMIT),
+        begin_suppress_tokens=token_ids(settings.get("begin_suppress_tokens"), VOCABULARY_LIMIT),
     )
 
 

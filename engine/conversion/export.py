@@ -121,5 +121,6 @@ def _generation(checkpoint: Checkpoint) -> dict[str, object]:
         "top_k": generation.top_k,
         "repetition_penalty": generation.repetition_penalty,
         "suppress_tokens": list(generation.suppress_tokens) or None,
+        "begin_suppress_tokens": list(generation.begin_suppress_tokens) or None,
     }
     return {name: value for name, value in entries.items() if value is not None}

@@ -61,8 +61,10 @@ class AnswerWriter:
         rule: Rule,
         emit: Emit,
         started: float,
+        begins: bool,
     ) -> None:
-        """started: the time at which the request arrived, as time.perf_counter gave it."""
+        """started: the time at which the request arrived, as time.perf_counter gave it. begins: whether the
+        answer begins behind the prompt; else, the prompt ends with its beginning."""
         self.request = request
         self._emit = emit
         self.pair = pair
@@ -71,7 +73,8 @@ class AnswerWriter:
         self.options = options
         self._rule = rule
         self.seed = secrets.randbits(63) if options.seed is None else options.seed
-        self.sampler = replace(sampler_of(options, self.seed, pair.tokenizer), masks=masks)
+        first = len(prompt) if begins else None
+        self.sampler = replace(sampler_of(options, self.seed, pair.tokenizer, first), masks=masks)
         self.reused_tokens = pair.target.align(prompt[:-1])
         self.cancelled = False
         self.tokens: list[int] = []
@@ -365,9 +368,11 @@ class AnswerWriter:
         )
 
 
-def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sampler:
+def sampler_of(
+    options: protocol.Options, seed: int, tokenizer: Tokenizer, first: int | None = None
+) -> Sampler:
     """Return the sampler that the options describe. Token sets that depend on the vocabulary are made only
-    for the processors that need them."""
+    for the processors that need them. first: the position where the answer begins; None: it has begun."""
     breakers = spared = frozenset[int]()
     if options.dry_multiplier:
         breakers = tokenizer.eos_ids.union(*map(tokenizer.tokens_containing, options.dry_breakers))
@@ -384,6 +389,8 @@ def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sa
         frequency_penalty=options.frequency_penalty,
         logit_bias=options.logit_bias,
         suppressed=tokenizer.suppressed_ids,
+        first_suppressed=tokenizer.first_suppressed_ids,
+        first=first,
         dry=Dry(
             options.dry_multiplier,
             options.dry_base,

@@ -234,7 +234,9 @@ class Session:
         rule = Replayed(rule, options.budgets) if options.budgets else rule
         ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
         rule = ahead or rule
-        writer = AnswerWriter(request, self.pair, drafter, tokens, options, masks, rule, emit, started)
+        writer = AnswerWriter(
+            *(request, self.pair, drafter, tokens, options, masks, rule, emit, started), begins=not beginning
+        )
         writer.begin(thoughts.opened(end), beginning, begun)
         if begun is not None:
             if masks is not None:

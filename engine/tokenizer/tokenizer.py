@@ -57,21 +57,27 @@ def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
     else:
         parts = from_folder(described.folder)
     generation = checkpoint.generation
-    return Tokenizer(parts, generation.eos_token_ids, generation.suppress_tokens)
+    suppressed = generation.suppress_tokens, generation.begin_suppress_tokens
+    return Tokenizer(parts, generation.eos_token_ids, *suppressed)
 
 
 class Tokenizer:
     """One model's tokenizer. Thread-safe.
 
     Attributes: `vocabulary_size`, the largest token id plus one (the model's table may be padded to more);
-    `eos_ids`, all tokens that end an answer; `suppressed_ids`, those that no answer has;
+    `eos_ids`, all tokens that end an answer; `suppressed_ids`, those that no answer has, and
+    `first_suppressed_ids`, those with which none begins;
     `special_ids`, the special tokens, which have no text, and `special_names`, their ids by name; `bos_id`,
     None if there is no BOS token; `token_text`, a function that returns a token's label;
     `tokens_containing`, a function that returns the ids of the tokens whose text contains a given text.
     """
 
     def __init__(
-        self, parts: TokenizerParts, eos_ids: Sequence[int] = (), suppressed_ids: Sequence[int] = ()
+        self,
+        parts: TokenizerParts,
+        eos_ids: Sequence[int] = (),
+        suppressed_ids: Sequence[int] = (),
+        first_suppressed_ids: Sequence[int] = (),
     ) -> None:
         self.backend = parts.backend
         self.chat_template = parts.chat_template
@@ -95,6 +101,7 @@ class Tokenizer:
             ends.remove(self.special_names[MESSAGE_END])
         self.eos_ids = frozenset(i for i in ends if i < self.vocabulary_size)
         self.suppressed_ids = frozenset(suppressed_ids)
+        self.first_suppressed_ids = frozenset(first_suppressed_ids)
         self._letter = self.encode("a")[-1:]
         self.decode(self._letter)  # a tokenizer that cannot decode even this is refused
         self.token_text = lru_cache(maxsize=65536)(self._token_text)

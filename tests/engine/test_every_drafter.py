@@ -31,7 +31,7 @@ class Letters:
     """A tokenizer whose tokens are letters."""
 
     eos_ids = frozenset({END})
-    suppressed_ids: frozenset[int] = frozenset()
+    suppressed_ids = first_suppressed_ids = frozenset[int]()
 
     def encode_chat(self, messages, begun="", tools=(), options=None, shown=()):
         return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
@@ -172,6 +172,32 @@ def test_no_answer_has_a_token_that_the_checkpoint_suppresses(name, monkeypatch)
     found = ask(drafted, drafter=name, max_new_tokens=12, budget=24)
     assert found.token_ids == expected.token_ids
     assert not never.intersection(found.token_ids)
+
+
+@pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none"])
+def test_no_answer_begins_with_a_token_that_is_suppressed_there(name, monkeypatch):
+    """Such a token may follow later."""
+    plain, drafted = session(), session(name)
+    first = ask(plain, drafter="none", max_new_tokens=12).token_ids[0]
+    monkeypatch.setattr(Letters, "first_suppressed_ids", frozenset({first, len(ALPHABET) + 1000}))
+    second = ask(plain, drafter="none", max_new_tokens=12).token_ids[1]
+    monkeypatch.setattr(Letters, "first_suppressed_ids", frozenset({first, second}))
+    expected = ask(plain, drafter="none", max_new_tokens=12).token_ids
+    assert expected[0] not in (first, second)
+    assert expected[1] == second
+    found = ask(drafted, drafter=name, max_new_tokens=12, budget=24)
+    assert found.token_ids == expected
+
+
+def test_an_answer_that_is_continued_may_go_on_with_any_token(monkeypatch):
+    plain = session()
+    free = ask(plain, drafter="none", max_new_tokens=12)
+    others = frozenset(range(len(ALPHABET))) - {free.token_ids[0]}
+    monkeypatch.setattr(Letters, "first_suppressed_ids", others)
+    options = Options(drafter="none", temperature=0.0, logit_bias={END: -100.0}, max_new_tokens=11)
+    begun = Message("assistant", free.text[0])
+    rest = plain.answer([Message("user", "xabc"), begun], options, lambda _: None, lambda: False)
+    assert [free.token_ids[0], *rest.token_ids] == free.token_ids
 
 
 def test_an_answer_that_may_repeat_itself_goes_on_to_the_end_of_the_context(short_loops):

@@ -9,6 +9,7 @@ from transformers import (
     LogitsProcessorList,
     MinPLogitsWarper,
     RepetitionPenaltyLogitsProcessor,
+    SuppressTokensAtBeginLogitsProcessor,
     TemperatureLogitsWarper,
     TopKLogitsWarper,
     TopPLogitsWarper,
@@ -119,6 +120,22 @@ def test_processors_equal_transformers(setting, seed, spread):
     assert disputed.sort().values[:-1].sum() < 1e-5
     common = torch.tensor([token in kept for token in tokens.tolist()]) & passing
     torch.testing.assert_close(values[common], expected[tokens[common]], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_only_the_first_token_of_an_answer_is_kept_from_some(library):
+    """As transformers' processor does, which knows the length of the prompt; 5,000 is no row of the head."""
+    logits = torch.randn(3, 8, generator=torch.Generator().manual_seed(1))
+    sampler = Sampler(first=2, first_suppressed=frozenset({1, 6, 5000}))
+    given_logits = logits.numpy() if library == "numpy" else logits
+    found = torch.as_tensor(sampler.penalised(given_logits, TokenHistory([3, 4], [[], [5], [5, 1]])))
+    processor = SuppressTokensAtBeginLogitsProcessor([1, 6], begin_index=2)
+    paths = zip([[3, 4], [3, 4, 5], [3, 4, 5, 1]], logits, strict=True)
+    expected = [processor(torch.tensor([path]), row[None])[0] for path, row in paths]
+    assert torch.equal(found, torch.stack(expected))
+    begun = Sampler(first_suppressed=frozenset({1, 6}))
+    found = begun.penalised(given_logits[:1], TokenHistory([3, 4], [[]]))
+    assert torch.equal(torch.as_tensor(found), logits[:1])
 
 
 def test_penalties_count_the_tokens_before_each_row():

@@ -13,7 +13,7 @@ class Letters:
 
     vocabulary_size = VOCABULARY
     eos_ids = frozenset({2})
-    suppressed_ids: frozenset[int] = frozenset()
+    suppressed_ids = first_suppressed_ids = frozenset[int]()
     special_ids = frozenset({0, 1, 2})
 
     def encode_chat(self, messages, begun="", tools=(), options=None, shown=()):

@@ -134,12 +134,14 @@ def test_end_tokens_come_from_both_configurations(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, {"eos_token_id": [2, 3]})
     settings = {"eos_token_id": [5, 2], "temperature": 0.7, "top_k": 20, "top_p": "much", "bos_token_id": 1}
     settings["suppress_tokens"] = [7, 4, 7, -1, "6"]
+    settings["begin_suppress_tokens"] = [9, -4, 9]
     (folder / "generation_config.json").write_text(json.dumps(settings))
     generation = open_checkpoint(folder).generation
     assert generation.eos_token_ids == (5, 2, 3)
     assert (generation.temperature, generation.top_k, generation.top_p) == (0.7, 20, None)
     assert generation.bos_token_id == 1
     assert generation.suppress_tokens == (7, 4)
+    assert generation.begin_suppress_tokens == (9,)
 
 
 # -- files ---------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ SETTINGS = {
     "min_p": dict(temperature=1.0, min_p=0.2),
     "penalties": dict(temperature=0.9, repetition_penalty=1.4, presence_penalty=0.3, frequency_penalty=0.1),
     "suppressed": dict(temperature=1.0, suppressed=frozenset({1, 4})),
+    "first": dict(temperature=1.0, first=3, first_suppressed=frozenset({1, 4})),
     "bias": dict(temperature=1.0, logit_bias={0: 2.0, 3: -4.0}),
     "xtc": dict(temperature=1.0, xtc_probability=1.0, xtc_threshold=0.2),
     "dry": dict(temperature=1.0, dry=Dry(multiplier=2.0, allowed_length=1)),
