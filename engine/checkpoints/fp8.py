@@ -83,12 +83,13 @@ def _weights(tensors: Mapping[str, Span], scale: str) -> Iterator[tuple[str, Wei
         elif span.storage == "F8_E4M3":
             if leaf != "weight" or f"{module}.{scale}" not in tensors:
                 raise _bad(span, name, f"its {scale} is missing")
-            yield name, _matrix(name, span, tensors[f"{module}.{scale}"])
+            yield name, matrix(name, span, tensors[f"{module}.{scale}"])
         elif not _UNUSED.fullmatch(name):
             yield name, Weight.of(span)
 
 
-def _matrix(name: str, span: Span, scales: Span) -> Weight:
+def matrix(name: str, span: Span, scales: Span) -> Weight:
+    """Return a matrix in FP8. Raises as `weights` does."""
     if scales.storage not in _SUFFIXES:
         raise _unsupported(f"with scales in {scales.storage}")
     if len(span.shape) != 2:

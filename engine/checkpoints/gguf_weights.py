@@ -20,9 +20,11 @@ ROTARY = re.compile(
     r"|blk\.\d+\.(attn_rot_embd|rope_freqs|attn\.rotary_emb\.inv_freq)(\.weight)?"
 )
 
-# The ends of the names of factors of a whole matrix and its input, which converters write beside NVFP4 of
-# ModelOpt.
+# The ends of the names of factors of a whole matrix and, for rounding that, of its input. llama.cpp's
+# converter writes them beside NVFP4 of ModelOpt, one for each expert in a stack.
 SCALES = (".scale", ".input_scale")
+_SCALED = "NVFP4"
+_TABLES = ("token_embd", "per_layer_token_embd")  # of which rows are read, without factors
 # The tensors that show how a layer's experts are stacked.
 STACKED = ("gate", "gate_up")
 LAST_NORM = "nextn.shared_head_norm.weight"  # in the block of a layer for drafts
@@ -51,20 +53,22 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
             )
         unknown.remove(name)
         if place.name:
-            weights |= _weights(tensor, place)
+            weights |= _weights(keys, tensor, place)
+            unknown -= set(_beside(tensor))
     behind = _draft_blocks(keys, config)
     for name in unknown:
+        if ROTARY.fullmatch(name) or any(name.startswith(f"blk.{layer}.") for layer in behind):
+            continue
         if name.endswith(SCALES):
             raise UnsupportedModel(
-                f"{keys.path.name} stores scales of whole matrices ({name}), which are not supported.",
+                f"{keys.path.name} scales a matrix as a whole ({name}) that is not in NVFP4.",
                 "Choose a file in another format, such as Q4_K_M.",
             )
-        if not ROTARY.fullmatch(name) and not any(name.startswith(f"blk.{layer}.") for layer in behind):
-            raise UnsupportedModel(
-                f"{keys.path.name} contains the tensor {name}, which is not part of a "
-                f"{architecture.model_type} model.",
-                "It is probably an unsupported variant of that architecture. Choose another model.",
-            )
+        raise UnsupportedModel(
+            f"{keys.path.name} contains the tensor {name}, which is not part of a "
+            f"{architecture.model_type} model.",
+            "It is probably an unsupported variant of that architecture. Choose another model.",
+        )
     return weights
 
 
@@ -82,7 +86,7 @@ def find_draft(keys: Keys, architecture: Architecture, config: dict[str, Any]) -
             tensor = keys.header.tensors.get("output_norm.weight")
         if tensor is None or tensor.shape != place.shape:
             return {}
-        weights |= _weights(tensor, place)
+        weights |= _weights(keys, tensor, place)
     return weights
 
 
@@ -98,17 +102,21 @@ def _stacked(keys: Keys) -> str | None:
     return next(ways, None)
 
 
-def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
+def _weights(keys: Keys, tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
     """Yield (HF name, weight) for the whole tensor, or for each of the experts stacked in it."""
-    shape, names = tensor.shape, [place.name]
+    shape, names, parts = tensor.shape, [place.name], place.halves or ("",)
+    factor = _factor(keys, tensor)
     if len(shape) == 3:
-        parts = place.halves or ("",)
         names = [place.name.format(expert, part) for expert in range(shape[0]) for part in parts]
         shape = (shape[1] // len(parts), shape[2])
     nbytes = tensor.nbytes // len(names)
     for index, name in enumerate(names):
         span = replace(tensor.span(), offset=tensor.offset + index * nbytes, nbytes=nbytes, shape=shape)
         weight = Weight.of(span, place.rope_heads, place.plus)
+        if factor:
+            expert = index // len(parts)
+            one = replace(factor.span(), offset=factor.offset + 4 * expert, nbytes=4, shape=(1,))
+            weight = replace(weight, format=f"{_SCALED}_FACTORED", spans=(span, one))
         if place.channels:
             weight = replace(weight, shape=(shape[0], 1, shape[1]))
         if place.flat:
@@ -116,6 +124,25 @@ def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weig
         if place.row:
             weight = replace(weight, shape=(1, *shape))
         yield name, replace(weight, decay=place.decay)
+
+
+def _beside(tensor: GgufTensor) -> list[str]:
+    """Return the names that tensors with the factors of a matrix, and of its input, may have."""
+    owner = tensor.name.removesuffix(".weight")
+    return [owner + end for end in SCALES] if tensor.storage == _SCALED and owner not in _TABLES else []
+
+
+def _factor(keys: Keys, tensor: GgufTensor) -> GgufTensor | None:
+    """Return the tensor with the factors of a matrix, or of the experts stacked in it, if there is one."""
+    found = [keys.header.tensors.get(name) for name in _beside(tensor)]
+    if not found or found[0] is None:
+        return None
+    count = tensor.shape[0] if len(tensor.shape) == 3 else 1
+    if found[0].storage != "F32" or found[0].nbytes != 4 * count:
+        raise BadCheckpoint(
+            f"{keys.path.name} is invalid: {found[0].name} is not {count} numbers in float32.", DAMAGED
+        )
+    return found[0]
 
 
 def _places(

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from engine.checkpoints import compressed, fp8, grouped, mxfp4, names
+from engine.checkpoints import compressed, fp8, grouped, modelopt, mxfp4, names
 from engine.checkpoints.checkpoint import (
     Checkpoint,
     Generation,
@@ -79,6 +79,8 @@ def read(path: Path) -> Checkpoint:
     tensors, of_draft = names.without_draft(config["model_type"], _layers(config), tensors)
     tensors = names.without_shared(config, tensors)
     quantization = config.pop("quantization_config", None)
+    if quantization is None and (folder / modelopt.FILE).is_file():
+        quantization = modelopt.settings_of(read_json(folder / modelopt.FILE))
     weights = _weights(folder, quantization, names.expert_tensors(tensors))
     draft = _draft(folder, quantization, of_draft)
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
@@ -244,13 +246,16 @@ def _real(value: Any) -> float | None:
 
 
 def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[str, Weight]:
-    """Return all weights, packed or not. quantization: config.json's quantization_config, or None."""
+    """Return all weights, packed or not. quantization: config.json's quantization_config, or what stands for
+    it, or None."""
     if quantization is None and not grouped.is_packed(tensors):
         return {name: Weight.of(span) for name, span in tensors.items()}
     if compressed.is_compressed(quantization):
         return compressed.weights(tensors, quantization)
     if fp8.is_fp8(quantization):
         return fp8.weights(tensors, quantization)
+    if modelopt.is_modelopt(quantization):
+        return modelopt.weights(tensors, quantization)
     if mxfp4.is_mxfp4(quantization):
         return mxfp4.weights(tensors)
     settings = {"config.json": quantization} if quantization is not None else {}

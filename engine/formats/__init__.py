@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import (
+    factored,
     grouped,
     iq1_m,
     iq1_s,
@@ -39,6 +40,7 @@ from engine.formats import (
     tq2_0,
 )
 from engine.formats.blocks import BlockFormat
+from engine.formats.factored import FactoredFormat
 from engine.formats.format import Format, Parts, RowFormat
 from engine.formats.grouped import GroupedFormat
 from engine.formats.nibbles import NibbleFormat
@@ -48,6 +50,7 @@ from engine.formats.scaled import ScaledFormat
 __all__ = [
     "FORMATS",
     "BlockFormat",
+    "FactoredFormat",
     "Format",
     "GroupedFormat",
     "NibbleFormat",
@@ -71,6 +74,7 @@ FORMATS: dict[str, Format] = {
         *grouped.FORMATS,
         *scaled.FORMATS,
         *nibbles.FORMATS,
+        *factored.FORMATS,
     )
 }
 

@@ -7,8 +7,8 @@ one.
 MXFP4_APART, as gpt-oss stores its experts: groups of 32 columns, whose scale is a byte e, for 2^(e - 127)
 (OCP Microscaling Formats, E8M0). Source: convert_moe_packed_tensors of transformers (integrations/mxfp4.py).
 
-NVFP4_APART: groups of 16 columns, whose scales are E4M3, divided by one float32 of the matrix, the third
-part.
+NVFP4_APART, of compressed-tensors: groups of 16 columns, whose scales are E4M3, divided by one float32 of the
+matrix, the third part. NVFP4_SCALED, of ModelOpt: the same, multiplied by that number.
 W4: quants less 8, groups of any size, scales of 16 or 32 bits; W4_ZEROS has zero points, the third part:
 int32 [⌈rows / 8⌉, groups], eight rows in a word. Source: compressed-tensors (compressors/nvfp4 and
 pack_quantized).
@@ -33,7 +33,7 @@ class NibbleFormat(Format):
     """A format of quants and scales apart.
 
     Attributes: `levels`, the number that each quant stands for; `scales`, the format of the scales: a plain
-    one, or "E8M0" or "E4M3"; `third`, the third part: "divisor", "zeros" or "".
+    one, or "E8M0" or "E4M3"; `third`, the third part: "divisor", "factor", "zeros" or "".
     """
 
     name: str
@@ -45,8 +45,9 @@ class NibbleFormat(Format):
         if self.scales == "E8M0":
             return not (parts[1] > _MOST_EXPONENT).any()
         if self.scales == "E4M3":
-            divisor = float(F32.numbers(parts[2])[0]) if len(parts[2]) == 4 else 0.0
-            return 1e-30 < divisor < np.inf and not (parts[1] & _NAN == _NAN).any()
+            number = float(F32.numbers(parts[2])[0]) if len(parts[2]) == 4 else np.nan
+            fits = 1e-30 < number < np.inf if self.third == "divisor" else 0 <= number < 1e30
+            return fits and not (parts[1] & _NAN == _NAN).any()
         assert isinstance(self.scales, PlainFormat)
         if not self.scales.valid(parts[1:2]):
             return False
@@ -57,6 +58,7 @@ class NibbleFormat(Format):
 FORMATS = (
     NibbleFormat("MXFP4_APART", FP4, "E8M0"),
     NibbleFormat("NVFP4_APART", FP4, "E4M3", "divisor"),
+    NibbleFormat("NVFP4_SCALED", FP4, "E4M3", "factor"),
     *(
         NibbleFormat(f"W4{zeros}{suffix}", WHOLE, scales, third)
         for zeros, third in (("", ""), ("_ZEROS", "zeros"))

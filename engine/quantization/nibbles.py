@@ -63,7 +63,9 @@ def _scales(form: NibbleFormat, parts: TensorParts, rows: int) -> Tensor:
     else:
         ones = torch.ones(len(parts[1]), device=parts[1].device)
         table = torch.ldexp(ones, parts[1].int() - 127)
-    if form.third == "divisor":
+    if form.third == "factor":
+        table = table * typed(parts[2], torch.float32)
+    elif form.third == "divisor":
         table = table / typed(parts[2], torch.float32)
     return table.view(rows, -1)
 

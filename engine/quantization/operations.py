@@ -11,6 +11,7 @@ from engine import ways
 from engine.checkpoints import Groups, packing_name
 from engine.formats import (
     BlockFormat,
+    FactoredFormat,
     Format,
     GroupedFormat,
     NibbleFormat,
@@ -29,6 +30,8 @@ def prepare_kernel(name: str, dtype: torch.dtype) -> None:
     out = np.empty(0, np.uint16 if dtype == torch.bfloat16 else np.float32)
     if isinstance(form, BlockFormat):
         form.kernel(np.empty(0, np.uint8), out)
+    elif isinstance(form, FactoredFormat):
+        form.blocks.kernel(np.empty(0, np.uint8), out)
     elif isinstance(form, GroupedFormat):
         grouped.prepare_kernel(form, out)
     elif isinstance(form, ScaledFormat):
@@ -79,7 +82,14 @@ def unpacker(
         return partial(scaled.unpack, form, parts, shape, out)
     if isinstance(form, NibbleFormat):
         return partial(nibbles.unpack, form, parts, shape, out)
+    if isinstance(form, FactoredFormat):
+        factor = typed(parts[1], torch.float32)
+        return partial(_multiplied, unpacker(form.blocks, parts[:1], shape, out, way=way), factor)
     return partial(_converted, typed(parts[0], DTYPES[form.name]).view(shape), out)
+
+
+def _multiplied(unpack: Callable[[int, int], Tensor], factor: Tensor, first: int, count: int) -> Tensor:
+    return unpack(first, count).mul_(factor)  # rounded once: without the factor, numbers are exact
 
 
 def _converted(numbers: Tensor, out: Tensor, first: int, count: int) -> Tensor:
@@ -92,7 +102,8 @@ def product(
 ) -> Tensor | None:
     """Multiply x [n, columns] by the transpose of the matrix stored in `parts` without unpacking it first.
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
-    if isinstance(form, PlainFormat | ScaledFormat | NibbleFormat) or not triton.available(x.device):
+    others = PlainFormat | ScaledFormat | NibbleFormat | FactoredFormat
+    if isinstance(form, others) or not triton.available(x.device):
         return None
     if ways.taken("product", packing_name(form.name, groups), x.dtype) != "triton":
         return None

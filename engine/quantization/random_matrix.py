@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from engine.checkpoints import USUAL_GROUPS, Groups
 from engine.formats import (
     FORMATS,
     BlockFormat,
+    FactoredFormat,
     GroupedFormat,
     NibbleFormat,
     PlainFormat,
@@ -23,7 +25,7 @@ from engine.quantization.parts import DTYPES
 PACKED = tuple(
     name
     for name, each in FORMATS.items()
-    if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat | NibbleFormat)
+    if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat | NibbleFormat | FactoredFormat)
 )
 
 
@@ -46,6 +48,10 @@ def random_packed(
         return torch.randint(256, (nbytes,), dtype=torch.uint8, generator=random)
 
     format_ = format_named(name)
+    if isinstance(format_, FactoredFormat):
+        packed = random_packed(format_.blocks.name, shape, device, dtype, seed)
+        factor = torch.tensor([0.01], device=device).view(torch.uint8)
+        return replace(packed, format=format_, parts=[*packed.parts, factor])
     if isinstance(format_, BlockFormat):
         blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
         format_.limit_scales(blocks)
@@ -83,8 +89,8 @@ def _nibbles(form: NibbleFormat, rows: int, columns: int, bits: Callable[[int], 
     else:  # exponents of 2^-15 to 1, or E4M3 without NaN
         scales = bits(groups) & 15 | 112 if form.scales == "E8M0" else bits(groups) & 0x77
     parts = [bits(rows * columns // 2), scales]
-    if form.third == "divisor":
-        parts.append(torch.tensor([100.0]).view(torch.uint8))
+    if form.third in ("divisor", "factor"):
+        parts.append(torch.tensor([100.0 if form.third == "divisor" else 0.01]).view(torch.uint8))
     elif form.third == "zeros":
         parts.append(bits(4 * -(-rows // 8) * (groups // rows)))
     return parts
