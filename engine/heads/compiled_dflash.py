@@ -123,7 +123,8 @@ def _seen(first: int, block: int, causal: bool, window: int | None) -> Seen:
     stops = positions + (1 if causal else window or block)
     starts = np.zeros(block, np.int64) if window is None else (positions - window + 1).clip(0)
     prefix = 0 if starts.any() else first  # all see the whole text, or each a part of it
-    each = [np.arange(max(start, prefix), min(stop, end)) for start, stop in zip(starts, stops, strict=True)]
+    bounds = zip(starts.tolist(), stops.tolist(), strict=True)
+    each = [np.arange(max(start, prefix), min(stop, end)) for start, stop in bounds]
     offsets = np.cumsum([0, *map(len, each)])
     return Seen(first, np.full(block, prefix), np.concatenate(each), offsets)
 

@@ -4183,6 +4183,14 @@ other: everything else</source>
             <translation>Llama 2와 같은 구조의 아주 작은 대화 모델. 주로 Llama 2의 드래프트로 쓸모 있습니다.</translation>
         </message>
         <message>
+            <source>Ai2's large model of 2025 whose data and training are public, too; English.</source>
+            <translation>데이터와 학습 과정까지 공개된 Ai2의 2025년 대형 모델: 영어.</translation>
+        </message>
+        <message>
+            <source>Ai2's model of moderate size of 2025 whose data and training are public, too; English.</source>
+            <translation>데이터와 학습 과정까지 공개된 Ai2의 2025년 적당한 크기의 모델: 영어.</translation>
+        </message>
+        <message>
             <source>Alibaba's all-round model of medium size, in more than 29 languages.</source>
             <translation>Alibaba의 중간 크기 다목적 모델, 29개가 넘는 언어.</translation>
         </message>

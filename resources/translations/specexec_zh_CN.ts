@@ -4183,6 +4183,14 @@ other: everything else</source>
             <translation>结构与 Llama 2 相同的微型对话模型；主要用作它的草稿模型。</translation>
         </message>
         <message>
+            <source>Ai2's large model of 2025 whose data and training are public, too; English.</source>
+            <translation>Ai2 2025 年的大型模型，数据和训练过程同样公开；适用于英语。</translation>
+        </message>
+        <message>
+            <source>Ai2's model of moderate size of 2025 whose data and training are public, too; English.</source>
+            <translation>Ai2 2025 年的中小型模型，数据和训练过程同样公开；适用于英语。</translation>
+        </message>
+        <message>
             <source>Alibaba's all-round model of medium size, in more than 29 languages.</source>
             <translation>阿里巴巴的中型通用模型，支持 29 种以上语言。</translation>
         </message>
