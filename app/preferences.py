@@ -128,7 +128,7 @@ class WindowState(Struct, frozen=True, kw_only=True):
 class Preferences(Struct, frozen=True, kw_only=True):
     """All preferences; the file has the same fields."""
 
-    theme: Literal["system", "light", "dark"] = "system"
+    theme: Literal["system", "light", "dark", "contrast"] = "system"
     language: Literal["system", "en", "ko", "zh_CN"] = "system"
     send_key: Literal["enter", "ctrl_enter"] = "enter"
     reduced_motion: bool = False

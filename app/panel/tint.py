@@ -16,7 +16,7 @@ from app.rendering.text_body import TextBody
 from app.widgets import theme
 from app.widgets.plain_text import plain
 
-SOURCE_ALPHA, IN_VIEW_ALPHA = 60, 130
+SOURCE_ALPHA, IN_VIEW_ALPHA = 60, 90
 MIN_PROBABILITY = 1e-9
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.header.local_models import LocalModel
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, button, label
+from app.widgets.form_parts import button, label
 
 QUESTION_LINES = 8
 SHORTEST, USUAL, LONGEST = 16, 128, 4096  # tokens of an answer
@@ -53,7 +53,6 @@ class RaceStart(QWidget):
         self.against_model = QRadioButton(self.tr("The loaded model against another one:"), self)
         self.rivals = QComboBox(self)
         self.rivals.setAccessibleName(self.tr("Second model"))
-        self.rivals.setMinimumHeight(LINE_HEIGHT)
         self.rivals.setMinimumContentsLength(24)
         self.rivals.activated.connect(lambda: self.against_model.setChecked(True))
         self.tokens = QSpinBox(self)
@@ -62,7 +61,6 @@ class RaceStart(QWidget):
         self.tokens.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.tokens.setRange(SHORTEST, LONGEST)
         self.tokens.setValue(USUAL)
-        self.tokens.setMinimumHeight(LINE_HEIGHT)
         self.state = label("", "caption", self)
         self.start = button(self.tr("Start the race"), parent=self)
         self.start.setProperty("role", "main")

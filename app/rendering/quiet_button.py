@@ -3,7 +3,16 @@
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.widgets import icons, theme
@@ -71,9 +80,11 @@ class QuietButton(QAbstractButton):
         is_lit = self.isEnabled() and (self.underMouse() or self.isDown())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(colours.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colours.border) if is_lit else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        inset = colours.line / 2
+        frame = QPen(QColor(colours.accent), colours.line)
+        painter.setPen(frame if self.hasFocus() else Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.lit) if is_lit else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), RADIUS, RADIUS)
         quiet = colours.muted if self.isEnabled() else colours.outline
         colour = colours.text if is_lit else quiet
         room = self.rect().adjusted(BESIDE, 0, -BESIDE, 0)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings.options import Choice, Option, Range
+from app.widgets.form_parts import LINE_HEIGHT
 
 MAX_SPIN = 2**31 - 1
 DECIMALS = 2
@@ -172,6 +173,7 @@ class LargeEditor(Editor):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.line = QLineEdit(self)
+        self.line.setMinimumHeight(LINE_HEIGHT)
         self.line.textEdited.connect(lambda text: self.edited.emit(self._value(text.strip())))
         self._take(self.line)
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.settings.editors import ChoiceEditor, Editor, editor_for
 from app.settings.options import Choice, Option, OptionSection, Record, get, is_valid, range_at, replaced
-from app.widgets.form_parts import Scrolling
+from app.widgets.form_parts import LINE_HEIGHT, Scrolling
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel
 
@@ -174,6 +174,7 @@ class Form(QWidget, Generic[Record]):
         self.value = value
         self._default = default
         self.search = QLineEdit(self)
+        self.search.setMinimumHeight(LINE_HEIGHT)
         self.search.setPlaceholderText(self.tr("Search settings"))
         self.search.setAccessibleName(self.tr("Search settings"))
         self.search.setClearButtonEnabled(True)

@@ -179,6 +179,7 @@ def appearance_sections() -> list[OptionSection]:
                         ("system", _tr("Same as desktop")),
                         ("light", _tr("Light")),
                         ("dark", _tr("Dark")),
+                        ("contrast", _tr("High contrast")),
                     ],
                 ),
                 Option(

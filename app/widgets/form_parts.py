@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets.plain_text import PlainLabel, plain
+from app.widgets.theme import LINE_HEIGHT
 
 BAR_STEPS = 1000
-LINE_HEIGHT = 30  # pixels; makes input fields as high as buttons
 
 
 def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:

@@ -24,7 +24,7 @@ _WIDTHS = {
     Column.MODEL: 196,
     Column.DRAFT: 190,
     Column.FORM: 78,
-    Column.SIZE: 112,
+    Column.SIZE: 132,
     Column.FIT: 134,
     Column.SPEED: 78,
     Column.FIRST_TOKEN: 88,
@@ -204,7 +204,6 @@ class Catalogue(QWidget):
     def _box(self, name: str) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(name)
-        box.setMinimumHeight(LINE_HEIGHT)
         return box
 
     def _fill_boxes(self) -> None:

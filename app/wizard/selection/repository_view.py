@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QListWidget, QVBoxLayout, 
 from app import formatting
 from app.background import Work
 from app.widgets.fault_words import in_words
-from app.widgets.form_parts import LINE_HEIGHT, label, set_role
+from app.widgets.form_parts import label, set_role
 from app.wizard.selection import wording
 from app.wizard.selection.choice import Choice, choice_of_repository
 from app.wizard.selection.drafts import DraftCheck, check, propose
@@ -52,7 +52,6 @@ class RepositoryView(QWidget):
         self.forms.setMinimumHeight(110)
         self.draft = QComboBox(self)
         self.draft.setAccessibleName(self.tr("Draft"))
-        self.draft.setMinimumHeight(LINE_HEIGHT)
         self._speed = label(parent=self)
         self._verdict_text = label(parent=self)
         drafting = QHBoxLayout()

@@ -1,6 +1,6 @@
 """Opens every page of the program and says what does not fit, or cannot be reached.
 
-    python -m tests.app.pages [--screen 800x600] [--fonts 100] [--language en] [--dark] [--pictures FOLDER]
+    python -m tests.app.pages [--screen 800x600] [--fonts 100] [--language en] [--theme NAME] [--pictures DIR]
 
 Prints a JSON object: the number of pages, and the findings of each page that has any. `QT_SCALE_FACTOR`
 scales everything. Without a display, `--screen` is the size of the screen; with one (QT_QPA_PLATFORM=xcb) it
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--screen", default="800x600", help="in pixels of the screen (default: 800x600)")
     parser.add_argument("--fonts", type=int, default=100, help="size of the text in per cent (default: 100)")
     parser.add_argument("--language", action="append", help="may be given more than once (default: en)")
-    parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--theme", choices=("light", "dark", "contrast"), default="light")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--pictures", type=Path)
     given = parser.parse_args()

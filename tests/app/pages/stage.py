@@ -20,7 +20,7 @@ from app.runtime_setup.setup_job import EngineSetup
 from app.settings import engine_editor
 from app.startup import languages
 from app.store import Store
-from app.widgets import motion, theme
+from app.widgets import motion
 from app.wizard.selection import survey
 from app.wizard.selection.survey import Examined
 from engine import catalog, runtime, secret
@@ -153,7 +153,3 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         QTest.qWait(5)
         assert monotonic() < end, "waited in vain"
-
-
-def dress(app: QApplication, dark: bool) -> None:
-    theme.choose(app, "dark" if dark else "light")

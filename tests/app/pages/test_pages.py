@@ -53,7 +53,7 @@ EVERY = ("--language", "en", "--language", "ko", "--language", "zh_CN")
         pytest.param("1", ("--screen", "800x600", "--fonts", "200", *EVERY), id="800x600, text of 200 %"),
         pytest.param("1.5", ("--screen", "1280x720", *EVERY), id="1280x720 at 150 %"),
         pytest.param("2", ("--screen", "1920x1080", "--language", "ko"), id="1920x1080 at 200 %"),
-        pytest.param("1", ("--screen", "1600x1000", "--dark"), id="1600x1000, dark"),
+        pytest.param("1", ("--screen", "1600x1000", "--theme", "dark"), id="1600x1000, dark"),
     ],
 )
 def test_every_page_fits_and_is_reachable(scale: str, arguments: tuple[str, ...]) -> None:

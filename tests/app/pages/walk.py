@@ -8,9 +8,10 @@ from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QWidget
 
 from app.startup.application import make_application
+from app.widgets import theme
 from tests.app.pages.access import unreachable
 from tests.app.pages.fit import misfits
-from tests.app.pages.stage import dress, stage
+from tests.app.pages.stage import stage
 from tests.app.pages.tour import visit
 
 NO_PLACES = str.maketrans("", "", "{}%()*")
@@ -23,7 +24,7 @@ def walk(folder: Path, given: argparse.Namespace) -> dict[str, object]:
     font = app.font()
     font.setPointSizeF(font.pointSizeF() * given.fonts / 100)
     app.setFont(font)
-    dress(app, given.dark)
+    theme.choose(app, given.theme)
     found: dict[str, list[str]] = {}
     pages: list[str] = []
     for language in given.language or ["en"]:
