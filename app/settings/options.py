@@ -78,6 +78,19 @@ def replaced(record: Record, path: str, value: object) -> Record:
     return structs.replace(record, **{name: replaced(getattr(record, name), rest, value) if rest else value})
 
 
+def taken_back(now: Record, before: Record, after: Record) -> Record:
+    """Return `now` without the change from `before` to `after`. A field that differs from `after` was changed
+    since, and stays."""
+    fields: dict[str, object] = {}
+    for name in now.__struct_fields__:
+        value, old, new = getattr(now, name), getattr(before, name), getattr(after, name)
+        if all(isinstance(each, Struct) for each in (value, old, new)):
+            fields[name] = taken_back(value, old, new)
+        elif value == new:
+            fields[name] = old
+    return structs.replace(now, **fields)
+
+
 def type_at(kind: type[Struct], path: str) -> Any:
     """Return the declared type, with its constraints, of the field at a path in a record of type `kind`."""
     name, _, rest = path.partition(".")

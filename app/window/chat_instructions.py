@@ -1,12 +1,13 @@
 """Connects the chat's settings with the line below the composer that shows its preset or system prompt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 
 from app.connection.conversation import Conversation
 from app.preferences import NEW_CHATS
+from app.settings.options import taken_back
 from app.store import ChatSettings, Preset, StoreError
 from app.store.presets import Presets
 from app.window.panes import Panes
@@ -53,8 +54,7 @@ class ChatInstructions(QObject):
         before, preset = self._chat.settings, self._offered[place]
         self._set(preset.settings)
         if before.system and not self._name_of(before, self._offered):
-            said = self.tr("{} replaces the system prompt").format(preset.name)
-            self._offer_undo(said, lambda: self._set(before))
+            self._offer_undo(self.tr("{} replaces the system prompt").format(preset.name), before)
 
     def _remove(self) -> None:
         """Go back to the settings for new chats or, if the chat has those, to the program's."""
@@ -62,23 +62,21 @@ class ChatInstructions(QObject):
         if name := self._name_of(before, self._read()):
             usual = self._with_models(self._chat.new_settings)
             self._set(usual if usual != before else NEW_CHATS)
-            self._offer_undo(self.tr("Removed the preset {}").format(name), lambda: self._set(before))
+            self._offer_undo(self.tr("Removed the preset {}").format(name), before)
         else:
             self._set_prompt("")
-            said = self.tr("Removed the system prompt")
-            self._offer_undo(said, lambda: self._set_prompt(before.system))
+            self._offer_undo(self.tr("Removed the system prompt"), before)
 
-    def _offer_undo(self, said: str, restore: Callable[[], None]) -> None:
-        """Say what was done, and offer to bring back what the chat has lost. restore: does so in the chat
-        shown."""
-        chat, opened = self._chat.id, self._opened
+    def _offer_undo(self, said: str, before: ChatSettings) -> None:
+        """Say what was done, and offer to take that alone back. before: the settings that it has changed."""
+        chat, opened, after = self._chat.id, self._opened, self._chat.settings
 
         def undo() -> None:
             if self._opened != opened:
                 self._chat.open(chat)
                 if self._chat.id != chat:  # it was deleted, or cannot be read
                     return
-            restore()
+            self._set(taken_back(self._chat.settings, before, after))
 
         self._note.offer_undo(said, undo)
 

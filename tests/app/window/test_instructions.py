@@ -176,3 +176,19 @@ def test_a_removed_prompt_returns_alone_and_only_to_its_chat(
     note.button.click()
     assert (window.chat.id, window.chat.settings.system) == (None, "")
     assert "no longer exists" in notice_text(window)
+
+
+def test_what_was_changed_after_a_preset_was_chosen_stays_when_it_is_taken_back(
+    window: Window, line: Instructions
+) -> None:
+    written = structs.replace(NEW_CHATS, system="Just written.", context=4096)
+    window.chat.set_settings(written)
+    line.button.click()
+    line.popup.presets.itemClicked.emit(line.popup.presets.item(1))
+    chosen = window.chat.settings
+    assert (chosen.system, chosen.options.temperature, chosen.context) == ("You are a pirate.", 1.2, None)
+    changed = structs.replace(chosen.options, top_k=40, temperature=0.9)
+    window.chat.set_settings(structs.replace(chosen, thinks=False, options=changed))
+    window._panes.note.button.click()
+    options = structs.replace(written.options, top_k=40, temperature=0.9)
+    assert window.chat.settings == structs.replace(written, thinks=False, options=options)
