@@ -151,15 +151,17 @@ class Conversation(QObject):
             else:
                 self._set(settings)
 
-    def leave_out_oldest(self, adds: int) -> None:
+    def leave_out_oldest(self, adds: int | None = None) -> None:
         """Leave out the oldest turns from now on: at least one, and as many as make room for half a context.
 
-        adds: number of tokens of the message that is being written.
+        adds: number of tokens of the message that is being written; None: the last question shown is the one
+        to answer, and stays.
         """
         if self._engine.pair is None or not self._engine.pair.context:
             return
         path = [shown.message for shown in self.shown]
-        most, sizes = KEPT * self._engine.pair.context, [*turn_tokens(path), float(adds)]
+        most, sizes = KEPT * self._engine.pair.context, turn_tokens(path)
+        sizes += [] if adds is None else [float(adds)]
         left_out = fewer(sizes, self.settings.left_out + 1, most)
         self.set_settings(structs.replace(self.settings, left_out=left_out))
 
@@ -205,11 +207,12 @@ class Conversation(QObject):
         """Return, for each queued question, the title of its chat; "" for the chat shown."""
         return ["" if waiting.chat == self.id else self.title_of(waiting.chat) for waiting in self.waiting]
 
-    def edit(self, message: int, text: str) -> None:
-        """Add a changed version of a message. If the message is a question, answer the new version."""
+    def edit(self, message: int, text: str, files: Sequence[AttachedFile] | None = None) -> None:
+        """Add a changed version of a message. If the message is a question, answer the new version. files: as
+        in `Messages.edit`."""
         with self._reporting_store_errors():
             is_question = self._shown_message(message).role == "user"
-            edited = self._store.messages.edit(message, text)
+            edited = self._store.messages.edit(message, text, files)
             self._announce()
             if is_question:
                 self._answer(edited)

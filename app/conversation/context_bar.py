@@ -1,6 +1,6 @@
 """Says how full the model's context is, and offers ways on when it is nearly full."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import formatting
@@ -50,14 +50,12 @@ class ContextBar(QWidget):
         column.addLayout(buttons)
         self.hide()
 
-    def show_use(
-        self, used: int, adds: int, context: int, cache_nbytes: int, *, can_grow: bool = True
-    ) -> None:
+    def show_use(self, used: int, adds: int, context: int, cache_nbytes: int, *, longest: int = 0) -> None:
         """Show how much of the context is taken, in tokens.
 
         used: by the chat so far; adds: by the message being written, about; cache_nbytes: what the KV cache
-        of the context takes, 0 if it is not known; can_grow: whether the model can be loaded with a larger
-        one.
+        of the context takes, 0 if it is not known; longest: the largest context that the model can be loaded
+        with, 0 if it is not known.
         """
         share = (used + adds) / context
         is_near = share >= NEAR
@@ -74,16 +72,11 @@ class ContextBar(QWidget):
             self.label.style().unpolish(self.label)
             self.label.style().polish(self.label)
         self.label.setText(words)
-        self._larger = larger = _larger(used + adds, context)
-        size = formatting.number(larger)
-        text = self.tr("Larger context: {} tokens").format(size)
-        if cache_nbytes:
-            more = formatting.nbytes(cache_nbytes * (larger - context) // context)
-            text = self.tr("Larger context: {} tokens, {} more memory").format(size, more)
+        self._larger, text = larger_context(used + adds, context, longest, cache_nbytes)
         self.larger.setText(text)
         self.new_chat.setVisible(is_near)
         self.leave_out.setVisible(is_near)
-        self.larger.setVisible(is_near and can_grow)
+        self.larger.setVisible(is_near and self._larger > context)
         self.setVisible(share >= SHOWN_FROM)
 
     def allow_leaving_out(self, allowed: bool) -> None:
@@ -91,9 +84,21 @@ class ContextBar(QWidget):
         self.leave_out.setEnabled(allowed)
 
 
-def _larger(tokens: int, context: int) -> int:
-    """Return the context, doubled until the tokens leave room in it."""
+def larger_context(tokens: int, context: int, longest: int, cache_nbytes: int) -> tuple[int, str]:
+    """Return a larger context in which the tokens leave room, and the words that offer it with its cost.
+
+    longest: the most that the model allows, 0 if it is not known; cache_nbytes: as in `ContextBar.show_use`.
+    """
     larger = 2 * context
     while tokens >= NEAR * larger:
         larger *= 2
-    return larger
+    larger = min(larger, longest or larger)
+    size = formatting.number(larger)
+    if not cache_nbytes:
+        return larger, _tr("Larger context: {} tokens").format(size)
+    more = formatting.nbytes(cache_nbytes * (larger - context) // context)
+    return larger, _tr("Larger context: {} tokens, {} more memory").format(size, more)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("ContextBar", text)

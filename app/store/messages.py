@@ -55,13 +55,16 @@ class Messages:
             rows.touch(connection, chat)
         return message
 
-    def edit(self, message: int, text: str) -> int:
-        """Add another version of a question or an answer, with the same files, and show it. Return the id of
-        the new version."""
+    def edit(self, message: int, text: str, files: Sequence[AttachedFile] | None = None) -> int:
+        """Add another version of a question or an answer, and show it. Return the id of the new version.
+
+        files: that it brings along; None: those of the message.
+        """
         with self._database.writing() as connection:
             chat, parent, role, _ = rows.place_of(connection, message)
             before = next(one for one in rows.messages_of(connection, chat) if one.id == message)
-            edited = rows.insert(connection, chat, parent, role, text, files=before.files)
+            kept = before.files if files is None else files
+            edited = rows.insert(connection, chat, parent, role, text, files=kept)
             rows.show(connection, edited)
             rows.touch(connection, chat)
         return edited

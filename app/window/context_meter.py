@@ -10,6 +10,7 @@ from app.connection.memory import turns, used
 from app.store.quoted import is_quoted
 from app.store.records import about_tokens
 from app.window.panes import Panes
+from engine.protocol.messages import Loaded
 
 
 class ContextMeter(QObject):
@@ -39,16 +40,14 @@ class ContextMeter(QObject):
         if pair is None or not pair.context:  # an engine elsewhere need not tell
             self._bar.hide()
             return
-        parts = pair.memory.parts if pair.memory else []
-        cache = sum(part.nbytes for part in parts if part.what in ("target_cache", "draft_cache"))
         path, left_out = [shown.message for shown in self._chat.shown], self._chat.settings.left_out
         taken = used(path, left_out)
         text = about_tokens(self._composer.text())
         files = with_ways(self._composer.attached, taken + text, pair.context)
         self._composer.show_ways(files)
         adds = text + sum(file.tokens for file in files if is_quoted(file))
-        can_grow = not pair.place
-        self._bar.show_use(taken, adds, pair.context, int(cache), can_grow=can_grow)
+        longest = longest_context(pair)
+        self._bar.show_use(taken, adds, pair.context, cache_nbytes(pair), longest=longest)
         self._bar.allow_leaving_out(len(turns(path)) > left_out and not self._chat.is_answering_here)
 
     def _leave_out(self) -> None:
@@ -63,5 +62,21 @@ class ContextMeter(QObject):
         self._composer.setFocus()
 
     def _load_with_context(self, context: int) -> None:
-        self._chat.set_settings(structs.replace(self._chat.settings, context=context))
-        self._engine.load(structs.replace(self._engine.wanted, context=context))
+        load_with_context(context, self._chat, self._engine)
+
+
+def cache_nbytes(pair: Loaded) -> int:
+    """Return what the KV cache of a loaded pair takes; 0 if it is not known."""
+    parts = pair.memory.parts if pair.memory else []
+    return int(sum(part.nbytes for part in parts if part.what in ("target_cache", "draft_cache")))
+
+
+def longest_context(pair: Loaded) -> int:
+    """Return the largest context that a pair can be loaded with, in tokens; 0 if it is not known."""
+    return pair.context if pair.place else pair.longest_context  # an engine elsewhere decides that itself
+
+
+def load_with_context(context: int, chat: Conversation, engine: Engine) -> None:
+    """Load the models again with another context, in tokens, which the chat keeps."""
+    chat.set_settings(structs.replace(chat.settings, context=context))
+    engine.load(structs.replace(engine.wanted, context=context))

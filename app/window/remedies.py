@@ -14,6 +14,7 @@ OF_ITS_SETTINGS = frozenset(
     {"key_refused", "key_in_clear", "certificate_refused", "not_an_engine", "engine_unknown", "engines_file"}
 )
 OF_ITS_MODELS = frozenset({"model_not_found", "no_models", "not_loaded"})
+OF_THE_CHAT = frozenset({"bad_option", "bad_constraint", "dead_end"})  # that the chat's settings may mend
 
 
 class Remedies(QObject):
@@ -34,14 +35,16 @@ class Remedies(QObject):
         self._engine, self._header = engine, panes.header
 
     def offer(self, notice: Notice, failed: Failed) -> None:
-        """Offer a model, a runtime, the settings of the engine elsewhere, or another of its models, if that
-        may help."""
+        """Offer a model, a runtime, the settings of the chat or of the engine elsewhere, or another of its
+        models, if that may help."""
         engine = self._engine.wanted.engine
         if engine and failed.kind in OF_ITS_SETTINGS:
             settings = notice.offer(self.tr("Settings of {}").format(engine))
             settings.clicked.connect(lambda: self.engine_asked.emit(engine))
         elif engine and failed.kind in OF_ITS_MODELS:
             notice.offer(self.tr("Choose another model")).clicked.connect(self._header.open_picker)
+        elif failed.kind in OF_THE_CHAT:
+            notice.offer(self.tr("Settings of this chat")).clicked.connect(self._header.settings_asked)
         elif failed.kind == ModelNotFound.kind:
             notice.offer(self.tr("Get a model")).clicked.connect(self._header.wizard_asked)
         elif failed.kind == RuntimeMissing.kind and uses_runtimes():

@@ -23,10 +23,11 @@ from app.widgets.announcement import announce
 from app.widgets.fault_words import in_words
 from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
+from app.window.more_room import MoreRoom
 from app.window.panes import Panes
 from app.window.remedies import Remedies
 from engine import planner
-from engine.errors import SpecExecError
+from engine.errors import PromptTooLong, SpecExecError
 from engine.protocol.messages import (
     Answer,
     AnswerBegun,
@@ -59,6 +60,7 @@ class Reports(QObject):
         self._header, self._sidebar = panes.header, panes.sidebar
         self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
         self.remedies = Remedies(engine, panes)
+        self._more_room = MoreRoom(panes, chat, engine)
         self._tint = Tint(self)
         self._runs = LastRuns()
         # The last chat with a notice about an answer.
@@ -297,8 +299,12 @@ class Reports(QObject):
         message, hint = in_words(failed)
         if chat != self._chat.id:
             message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), message)
-        notice = self._notify(message, hint, self.tr("Try again"), lambda: self._try_again(chat))
-        self.remedies.offer(notice, failed)
+        if failed.kind == PromptTooLong.kind:
+            notice = self._more_room.notice(message, hint, chat)
+            self._transcript.show_notice(notice)
+        else:
+            notice = self._notify(message, hint, self.tr("Try again"), lambda: self._try_again(chat))
+            self.remedies.offer(notice, failed)
         if chat == self._chat.id and failed.kind != "option_refused":
             self._offer_to_continue(notice)
         self._failed = chat, notice

@@ -99,6 +99,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     dtype: str  # the arithmetic of products, such as "bfloat16" or "int8 avx512"
     device: str
     context: int  # tokens; 0: an engine elsewhere does not tell
+    longest_context: int = 0  # tokens that the target allows; 0: not told
     memory: Memory | None = None
     link: Link | None = None  # None if nothing is streamed
     threads: int | None = (

@@ -352,6 +352,7 @@ def loaded_event(
         dtype=loaded.target.model.arithmetic,
         device=loaded.target.model.device,
         context=session.context,
+        longest_context=describe(files.target).positions,
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
         threads=loaded.threads,

@@ -1735,6 +1735,21 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>MoreRoom</name>
+        <message>
+            <source>Ask without the files</source>
+            <translation>파일 없이 질문하기</translation>
+        </message>
+        <message>
+            <source>Edit the message</source>
+            <translation>메시지 편집</translation>
+        </message>
+        <message>
+            <source>Leave out the oldest turns</source>
+            <translation>가장 오래된 문답 빼기</translation>
+        </message>
+    </context>
+    <context>
         <name>NoteBar</name>
         <message>
             <source>Undo</source>
@@ -2553,6 +2568,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Set up PyTorch</source>
             <translation>PyTorch 설치</translation>
+        </message>
+        <message>
+            <source>Settings of this chat</source>
+            <translation>이 대화의 설정</translation>
         </message>
         <message>
             <source>Settings of {}</source>
@@ -5483,6 +5502,10 @@ other: everything else</source>
         <message>
             <source>Graphics card</source>
             <translation>그래픽 카드</translation>
+        </message>
+        <message>
+            <source>High contrast</source>
+            <translation>고대비</translation>
         </message>
         <message>
             <source>If it is faster</source>

@@ -1735,6 +1735,21 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
+        <name>MoreRoom</name>
+        <message>
+            <source>Ask without the files</source>
+            <translation>不带文件提问</translation>
+        </message>
+        <message>
+            <source>Edit the message</source>
+            <translation>编辑消息</translation>
+        </message>
+        <message>
+            <source>Leave out the oldest turns</source>
+            <translation>略去最早的问答</translation>
+        </message>
+    </context>
+    <context>
         <name>NoteBar</name>
         <message>
             <source>Undo</source>
@@ -2553,6 +2568,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Set up PyTorch</source>
             <translation>安装 PyTorch</translation>
+        </message>
+        <message>
+            <source>Settings of this chat</source>
+            <translation>此对话的设置</translation>
         </message>
         <message>
             <source>Settings of {}</source>
@@ -5483,6 +5502,10 @@ other: everything else</source>
         <message>
             <source>Graphics card</source>
             <translation>显卡</translation>
+        </message>
+        <message>
+            <source>High contrast</source>
+            <translation>高对比度</translation>
         </message>
         <message>
             <source>If it is faster</source>

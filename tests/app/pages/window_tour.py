@@ -414,7 +414,7 @@ class WindowTour:
         request = self._ask("Another question")
         failed = messages.Failed(
             request=request,
-            kind="context_full",
+            kind="prompt_too_long",
             message="The prompt does not fit in the context of 2,048 tokens.",
             hint="Start a new chat, make the message shorter, or choose a larger context in the settings.",
         )

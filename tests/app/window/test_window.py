@@ -129,9 +129,7 @@ def test_a_failed_answer_says_why_and_can_be_tried_again(
 
 
 def failure(request: int) -> messages.Failed:
-    return messages.Failed(
-        request=request, kind="prompt_too_long", message="Too long.", hint="Make it shorter."
-    )
+    return messages.Failed(request=request, kind="bad_numbers", message="Too long.", hint="Make it shorter.")
 
 
 def test_a_failure_in_another_chat_is_tried_again_in_its_own(
