@@ -195,9 +195,13 @@ class AnswerView(QWidget):
         self._render_soon()
 
     def event(self, event: QEvent) -> bool:
-        """Leave the icons and versions their room when they, or the width, have changed."""
+        """Leave the icons, the versions and the way to the explanation their room when the width, or they, have
+        changed."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
-            self.figures.fit(self.width() - (INSET - AROUND) - self.action_row.minimumSizeHint().width())
+            beside = self.action_row.minimumSizeHint().width()
+            if not self.speed.isHidden():
+                beside += self.speed.sizeHint().width()  # the speed stands among the figures, too
+            self.figures.fit(self.width() - (INSET - AROUND) - beside)
         return super().event(event)
 
     def changeEvent(self, event: QEvent) -> None:

@@ -88,6 +88,7 @@ class ThoughtPopup(QFrame):
         self.budget = QSpinBox(self)
         self.budget.setRange(0, MOST)
         self.budget.setSingleStep(STEP)
+        self.budget.setGroupSeparatorShown(True)
         self.budget.setSpecialValueText(self.tr("No limit"))
         self.budget.setSuffix(" " + self.tr("tokens"))
         self.budget.setAccessibleName(self.tr("At most"))

@@ -103,8 +103,8 @@ class Header(QFrame):
         self._row.setContentsMargins(12, 5, 12, 6)
         self._row.setSpacing(6)
         self._row.addWidget(self.sidebar_switch)
-        self._row.addLayout(model, 1)
-        self._row.addWidget(self.status, 1)
+        self._row.addLayout(model, 3)
+        self._row.addWidget(self.status, 2)
         self._row.addSpacing(8)
         for button in (self.new_chat, self.panel_switch, self.settings):
             self._row.addWidget(button)

@@ -159,14 +159,15 @@ class Panel(QFrame):
         self.pages.setCurrentWidget(self._speed)
 
     def _memory_page(self) -> QWidget:
-        """Build the page of the memory: how the model was loaded, and the chart."""
+        """Build the page of the memory: how the model was loaded, and the chart. It scrolls by itself: a chart of
+        many parts would make the other pages as high."""
         page = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self._details)
         column.addWidget(self._experts)
         column.addWidget(self.memory, 1)
-        return page
+        return Scrolling(page, self)
 
     @property
     def newest_in_words(self) -> str:

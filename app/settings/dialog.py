@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import structs
-from PySide6.QtCore import QCoreApplication, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from app.header.local_models import models_here
@@ -35,7 +35,7 @@ from app.widgets.plain_text import PlainLabel
 from app.widgets.window_size import resize_on_screen
 from engine import runtime
 
-SIZE = (880, 620)
+SIZE = (980, 660)
 OF_THIS_MACHINE = (
     "options.drafter",
     "options.budget",
@@ -259,18 +259,19 @@ def _setups() -> Sequence[EngineSetup]:
     return app.findChildren(EngineSetup) if app and runtime.uses_runtimes() else []
 
 
-def _with_reset(form: Form[Any], text: str, between: QWidget | None = None) -> QWidget:
-    """Return a page with the form above a button that resets all options. between: a widget above that."""
+def _with_reset(form: Form[Any], text: str, beside: QWidget | None = None) -> QWidget:
+    """Return a page with the form above a button that resets all options. beside: a widget beside that."""
     button = ResetButton(form, text)
     page = QWidget()
     layout = QVBoxLayout(page)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(form, 1)
-    if between is not None:
-        layout.addWidget(between)
     lower = QHBoxLayout()
-    lower.addWidget(button)
-    lower.addStretch(1)
+    lower.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
+    if beside is None:
+        lower.addStretch(1)
+    else:
+        lower.addWidget(beside, 1)
     layout.addLayout(lower)
     return page
 

@@ -85,6 +85,7 @@ class SwitchEditor(Editor):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = QCheckBox(self)
+        self.box.setMinimumHeight(LINE_HEIGHT)
         self.box.clicked.connect(lambda: self.edited.emit(self.box.isChecked()))
         self._take(self.box)
 

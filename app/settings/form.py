@@ -48,7 +48,8 @@ class OptionRow(QWidget):
         self._reason = ""  # why the option cannot be changed now
         self._name = PlainLabel(option.text, self)
         self._name.setWordWrap(True)
-        self._name.setContentsMargins(0, 4, 0, 0)  # aligns the name with the text in the editor
+        above = (LINE_HEIGHT - self._name.fontMetrics().height()) // 2
+        self._name.setContentsMargins(0, above, 0, 0)  # aligns the name with the text in the editor
         span = range_at(record, option.path) if option.kind in ("whole", "fraction") else None
         self.editor: Editor = editor_for(option, span, self)
         self.editor.focus.setAccessibleName(option.text)
