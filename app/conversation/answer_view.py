@@ -195,8 +195,8 @@ class AnswerView(QWidget):
         self._render_soon()
 
     def event(self, event: QEvent) -> bool:
-        """Leave the icons, the versions and the way to the explanation their room when the width, or they, have
-        changed."""
+        """Leave the icons, the versions and the way to the explanation their room, when one of them, or the
+        width, has changed."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             beside = self.action_row.minimumSizeHint().width()
             if not self.speed.isHidden():

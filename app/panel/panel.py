@@ -159,8 +159,10 @@ class Panel(QFrame):
         self.pages.setCurrentWidget(self._speed)
 
     def _memory_page(self) -> QWidget:
-        """Build the page of the memory: how the model was loaded, and the chart. It scrolls by itself: a chart of
-        many parts would make the other pages as high."""
+        """Build the page of the memory: how the model was loaded, and the chart.
+
+        It scrolls by itself, since a chart of many parts would make the other pages as high.
+        """
         page = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 8, 0, 0)

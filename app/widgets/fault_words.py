@@ -1,4 +1,4 @@
-"""What failed, in the window's language.
+"""What failed, and what was found on the machine, in the window's language.
 
 The engine's sentences are English and name what they are about, so they cannot be translated one by one. In
 other languages, a sentence for the kind of error stands above them.
@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication
 
 
 class Failure(Protocol):
-    """What can be told: a SpecExecError, or a message of the engine about one."""
+    """What can be told: a SpecExecError, the engine's message about one, or a finding about the machine."""
 
     @property
     def kind(self) -> str: ...
@@ -106,4 +106,31 @@ def sentences(_tr: Callable[[str], str]) -> dict[str, str]:
         "unsupported_model": _tr("This kind of model cannot be run here."),
         "update_refused": _tr("The newer version cannot be applied here."),
         "vocabulary_mismatch": _tr("Draft and target have different vocabularies."),
+        **findings(_tr),
+    }
+
+
+def findings(_tr: Callable[[str], str]) -> dict[str, str]:
+    """Return a sentence for each kind of finding about the machine. `_tr` translates it."""
+    return {
+        "card_does_not_answer": _tr("The graphics card cannot be used now."),
+        "card_not_supported": _tr("The installed PyTorch does not support the graphics card."),
+        "cpu_limit": _tr("This program may use only some of the processor's cores."),
+        "cpu_only_torch": _tr("The installed PyTorch cannot use the graphics card."),
+        "driver_too_old": _tr("The graphics card's driver is too old."),
+        "hard_disk": _tr("The models lie on a hard disk, which reads slowly."),
+        "little_disk": _tr("The disk with the models is nearly full."),
+        "little_ram": _tr("Little memory is free."),
+        "network_share": _tr("The models lie on a network share, which reads slowly."),
+        "no_card": _tr("No supported graphics card was found."),
+        "no_rocm_torch": _tr("The installed PyTorch cannot use the graphics card."),
+        "no_torch": _tr("PyTorch is not set up."),
+        "on_battery": _tr("The computer runs on battery, which slows it down."),
+        "pinning_limit": _tr("Windows lets the graphics card use only a part of the memory directly."),
+        "ram_limit": _tr("This program may use only a part of the memory."),
+        "remote_session": _tr("Models run on this machine, not on the one in front of you."),
+        "slow_disk": _tr("The models lie on a slow disk."),
+        "slow_kernels": _tr("The graphics card works more slowly than it could."),
+        "windows_drive": _tr("The models lie on a Windows drive, which WSL reads slowly."),
+        "wsl": _tr("Linux runs inside Windows here, with a part of the memory."),
     }

@@ -245,7 +245,7 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
     QListWidget#choices::indicator {{ width: 12px; height: 12px; background: {c.surface};
                                       border: {line} {c.outline}; border-radius: 3px; }}
     QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
-                                             border-bottom: {line} {c.border}; padding: 7px 8px; }}
+                                             border-bottom: {line} {c.border}; padding: 7px 11px; }}
     QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit, QDialog#file_preview QPlainTextEdit
         {{ background: {c.surface}; border: {line} {c.outline}; border-radius: 6px; padding: 3px 6px; }}
     QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus,

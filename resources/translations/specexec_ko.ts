@@ -97,6 +97,10 @@
             <source>Choose {}</source>
             <translation>{} 선택</translation>
         </message>
+        <message>
+            <source>{}: {}</source>
+            <translation>{}: {}</translation>
+        </message>
     </context>
     <context>
         <name>AnswerView</name>
@@ -2546,6 +2550,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <source>{} to download</source>
             <translation>다운로드 {}</translation>
         </message>
+        <message>
+            <source>{} {}, {}.</source>
+            <translation>{} {}, {}.</translation>
+        </message>
     </context>
     <context>
         <name>Remedies</name>
@@ -4874,6 +4882,18 @@ other: everything else</source>
             <translation>취소되었습니다.</translation>
         </message>
         <message>
+            <source>Linux runs inside Windows here, with a part of the memory.</source>
+            <translation>Windows 안에서 실행되는 Linux(WSL)라서 메모리 일부만 쓸 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Little memory is free.</source>
+            <translation>남은 메모리가 적습니다.</translation>
+        </message>
+        <message>
+            <source>Models run on this machine, not on the one in front of you.</source>
+            <translation>모델은 앞에 있는 컴퓨터가 아니라 원격 컴퓨터에서 실행됩니다.</translation>
+        </message>
+        <message>
             <source>No engine was added under this name.</source>
             <translation>이 이름으로 추가된 엔진이 없습니다.</translation>
         </message>
@@ -4886,12 +4906,20 @@ other: everything else</source>
             <translation>새 버전을 확인하지 못했습니다.</translation>
         </message>
         <message>
+            <source>No supported graphics card was found.</source>
+            <translation>지원되는 그래픽 카드가 없습니다.</translation>
+        </message>
+        <message>
             <source>Packages that this needs are not installed.</source>
             <translation>필요한 패키지가 설치되어 있지 않습니다.</translation>
         </message>
         <message>
             <source>PyTorch is needed and is not set up.</source>
             <translation>PyTorch가 필요하지만 설정되어 있지 않습니다.</translation>
+        </message>
+        <message>
+            <source>PyTorch is not set up.</source>
+            <translation>PyTorch가 설치되지 않았습니다.</translation>
         </message>
         <message>
             <source>Something went wrong.</source>
@@ -4918,6 +4946,10 @@ other: everything else</source>
             <translation>대화가 더 새로운 버전으로 작성되었습니다.</translation>
         </message>
         <message>
+            <source>The computer runs on battery, which slows it down.</source>
+            <translation>컴퓨터가 배터리로 작동 중이어서 느려집니다.</translation>
+        </message>
+        <message>
             <source>The conversation is too long for this model.</source>
             <translation>대화가 이 모델에는 너무 깁니다.</translation>
         </message>
@@ -4934,6 +4966,10 @@ other: everything else</source>
             <translation>디스크 또는 폴더를 사용할 수 없습니다.</translation>
         </message>
         <message>
+            <source>The disk with the models is nearly full.</source>
+            <translation>모델이 있는 디스크가 거의 가득 찼습니다.</translation>
+        </message>
+        <message>
             <source>The engine has ended or could not be started.</source>
             <translation>엔진이 종료되었거나 시작할 수 없습니다.</translation>
         </message>
@@ -4942,8 +4978,28 @@ other: everything else</source>
             <translation>대화 파일이 손상되었습니다.</translation>
         </message>
         <message>
+            <source>The graphics card cannot be used now.</source>
+            <translation>지금은 그래픽 카드를 쓸 수 없습니다.</translation>
+        </message>
+        <message>
             <source>The graphics card has stopped.</source>
             <translation>그래픽 카드가 멈췄습니다.</translation>
+        </message>
+        <message>
+            <source>The graphics card works more slowly than it could.</source>
+            <translation>그래픽 카드가 제 속도를 내지 못합니다.</translation>
+        </message>
+        <message>
+            <source>The graphics card's driver is too old.</source>
+            <translation>그래픽 카드 드라이버가 너무 오래되었습니다.</translation>
+        </message>
+        <message>
+            <source>The installed PyTorch cannot use the graphics card.</source>
+            <translation>설치된 PyTorch로는 그래픽 카드를 쓸 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The installed PyTorch does not support the graphics card.</source>
+            <translation>설치된 PyTorch가 이 그래픽 카드를 지원하지 않습니다.</translation>
         </message>
         <message>
             <source>The key would be sent without encryption.</source>
@@ -4984,6 +5040,22 @@ other: everything else</source>
         <message>
             <source>The model's licence was not accepted yet.</source>
             <translation>모델의 라이선스에 아직 동의하지 않았습니다.</translation>
+        </message>
+        <message>
+            <source>The models lie on a Windows drive, which WSL reads slowly.</source>
+            <translation>모델이 WSL에서 읽기 느린 Windows 드라이브에 있습니다.</translation>
+        </message>
+        <message>
+            <source>The models lie on a hard disk, which reads slowly.</source>
+            <translation>모델이 읽기 속도가 느린 하드 디스크에 있습니다.</translation>
+        </message>
+        <message>
+            <source>The models lie on a network share, which reads slowly.</source>
+            <translation>모델이 읽기 속도가 느린 네트워크 공유 폴더에 있습니다.</translation>
+        </message>
+        <message>
+            <source>The models lie on a slow disk.</source>
+            <translation>모델이 느린 디스크에 있습니다.</translation>
         </message>
         <message>
             <source>The new runtime does not work on this machine.</source>
@@ -5082,6 +5154,14 @@ other: everything else</source>
             <translation>이 종류의 모델은 여기서 실행할 수 없습니다.</translation>
         </message>
         <message>
+            <source>This program may use only a part of the memory.</source>
+            <translation>이 프로그램은 메모리 일부만 쓸 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>This program may use only some of the processor's cores.</source>
+            <translation>이 프로그램은 프로세서 코어 일부만 쓸 수 있습니다.</translation>
+        </message>
+        <message>
             <source>This server is not one that this program can talk to.</source>
             <translation>이 프로그램이 통신할 수 있는 서버가 아닙니다.</translation>
         </message>
@@ -5092,6 +5172,10 @@ other: everything else</source>
         <message>
             <source>What was downloaded is not the file that was listed.</source>
             <translation>내려받은 내용이 목록의 파일과 다릅니다.</translation>
+        </message>
+        <message>
+            <source>Windows lets the graphics card use only a part of the memory directly.</source>
+            <translation>Windows에서는 그래픽 카드가 메모리 일부만 직접 쓸 수 있습니다.</translation>
         </message>
     </context>
     <context>
@@ -6360,6 +6444,10 @@ other: everything else</source>
         <message>
             <source>{} · account required</source>
             <translation>{} · 계정 필요</translation>
+        </message>
+        <message>
+            <source>{}: {}.</source>
+            <translation>{}: {}.</translation>
         </message>
     </context>
     <context>

@@ -97,6 +97,10 @@
             <source>Choose {}</source>
             <translation>选择 {}</translation>
         </message>
+        <message>
+            <source>{}: {}</source>
+            <translation>{}：{}</translation>
+        </message>
     </context>
     <context>
         <name>AnswerView</name>
@@ -2546,6 +2550,10 @@ KV 缓存：模型对已有文本的记忆
             <source>{} to download</source>
             <translation>需下载 {}</translation>
         </message>
+        <message>
+            <source>{} {}, {}.</source>
+            <translation>{}{}，{}。</translation>
+        </message>
     </context>
     <context>
         <name>Remedies</name>
@@ -4874,6 +4882,18 @@ other: everything else</source>
             <translation>已取消。</translation>
         </message>
         <message>
+            <source>Linux runs inside Windows here, with a part of the memory.</source>
+            <translation>这是 Windows 中的 Linux（WSL），只能使用部分内存。</translation>
+        </message>
+        <message>
+            <source>Little memory is free.</source>
+            <translation>可用内存不多。</translation>
+        </message>
+        <message>
+            <source>Models run on this machine, not on the one in front of you.</source>
+            <translation>模型在远程计算机上运行，而不是在您面前的电脑上。</translation>
+        </message>
+        <message>
             <source>No engine was added under this name.</source>
             <translation>没有以此名称添加的引擎。</translation>
         </message>
@@ -4886,12 +4906,20 @@ other: everything else</source>
             <translation>未能查找新版本。</translation>
         </message>
         <message>
+            <source>No supported graphics card was found.</source>
+            <translation>未找到受支持的显卡。</translation>
+        </message>
+        <message>
             <source>Packages that this needs are not installed.</source>
             <translation>未安装所需的软件包。</translation>
         </message>
         <message>
             <source>PyTorch is needed and is not set up.</source>
             <translation>需要 PyTorch，但尚未设置。</translation>
+        </message>
+        <message>
+            <source>PyTorch is not set up.</source>
+            <translation>尚未设置 PyTorch。</translation>
         </message>
         <message>
             <source>Something went wrong.</source>
@@ -4918,6 +4946,10 @@ other: everything else</source>
             <translation>对话由更新的版本写入。</translation>
         </message>
         <message>
+            <source>The computer runs on battery, which slows it down.</source>
+            <translation>电脑正在使用电池，速度会变慢。</translation>
+        </message>
+        <message>
             <source>The conversation is too long for this model.</source>
             <translation>对话对此模型来说太长。</translation>
         </message>
@@ -4934,6 +4966,10 @@ other: everything else</source>
             <translation>无法使用该磁盘或文件夹。</translation>
         </message>
         <message>
+            <source>The disk with the models is nearly full.</source>
+            <translation>存放模型的磁盘空间快用完了。</translation>
+        </message>
+        <message>
             <source>The engine has ended or could not be started.</source>
             <translation>引擎已结束或无法启动。</translation>
         </message>
@@ -4942,8 +4978,28 @@ other: everything else</source>
             <translation>对话文件已损坏。</translation>
         </message>
         <message>
+            <source>The graphics card cannot be used now.</source>
+            <translation>显卡目前无法使用。</translation>
+        </message>
+        <message>
             <source>The graphics card has stopped.</source>
             <translation>显卡已停止工作。</translation>
+        </message>
+        <message>
+            <source>The graphics card works more slowly than it could.</source>
+            <translation>显卡没有发挥出应有的速度。</translation>
+        </message>
+        <message>
+            <source>The graphics card's driver is too old.</source>
+            <translation>显卡驱动程序过旧。</translation>
+        </message>
+        <message>
+            <source>The installed PyTorch cannot use the graphics card.</source>
+            <translation>已安装的 PyTorch 无法使用显卡。</translation>
+        </message>
+        <message>
+            <source>The installed PyTorch does not support the graphics card.</source>
+            <translation>已安装的 PyTorch 不支持此显卡。</translation>
         </message>
         <message>
             <source>The key would be sent without encryption.</source>
@@ -4984,6 +5040,22 @@ other: everything else</source>
         <message>
             <source>The model's licence was not accepted yet.</source>
             <translation>尚未接受该模型的许可证。</translation>
+        </message>
+        <message>
+            <source>The models lie on a Windows drive, which WSL reads slowly.</source>
+            <translation>模型位于 Windows 驱动器上，WSL 读取较慢。</translation>
+        </message>
+        <message>
+            <source>The models lie on a hard disk, which reads slowly.</source>
+            <translation>模型位于机械硬盘上，读取较慢。</translation>
+        </message>
+        <message>
+            <source>The models lie on a network share, which reads slowly.</source>
+            <translation>模型位于网络共享上，读取较慢。</translation>
+        </message>
+        <message>
+            <source>The models lie on a slow disk.</source>
+            <translation>模型位于较慢的磁盘上。</translation>
         </message>
         <message>
             <source>The new runtime does not work on this machine.</source>
@@ -5082,6 +5154,14 @@ other: everything else</source>
             <translation>此类模型无法在此运行。</translation>
         </message>
         <message>
+            <source>This program may use only a part of the memory.</source>
+            <translation>本程序只能使用部分内存。</translation>
+        </message>
+        <message>
+            <source>This program may use only some of the processor's cores.</source>
+            <translation>本程序只能使用处理器的部分核心。</translation>
+        </message>
+        <message>
             <source>This server is not one that this program can talk to.</source>
             <translation>此服务器不是本程序可以通信的服务器。</translation>
         </message>
@@ -5092,6 +5172,10 @@ other: everything else</source>
         <message>
             <source>What was downloaded is not the file that was listed.</source>
             <translation>下载的内容与列出的文件不符。</translation>
+        </message>
+        <message>
+            <source>Windows lets the graphics card use only a part of the memory directly.</source>
+            <translation>Windows 只允许显卡直接使用部分内存。</translation>
         </message>
     </context>
     <context>
@@ -6360,6 +6444,10 @@ other: everything else</source>
         <message>
             <source>{} · account required</source>
             <translation>{} · 需要账号</translation>
+        </message>
+        <message>
+            <source>{}: {}.</source>
+            <translation>{}：{}。</translation>
         </message>
     </context>
     <context>

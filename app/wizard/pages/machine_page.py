@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app import formatting
+from app.widgets.fault_words import in_words
 from app.widgets.form_parts import Card, Facts, button, label
 from app.widgets.notice import Problem
 from app.wizard.pages.page import Page
@@ -101,8 +102,9 @@ class MachinePage(Page):
             if finding.kind in SHOWN_AS_FACTS:
                 continue
             card = Card(self)
-            card.column.addWidget(label(finding.message, "name", card))
-            card.column.addWidget(label(finding.hint, "muted", card))
+            message, hint = in_words(finding)
+            card.column.addWidget(label(message, "name", card))
+            card.column.addWidget(label(hint, "muted", card))
             self._findings.addWidget(card)
 
 

@@ -94,7 +94,7 @@ class AlternativeRow(QWidget):
         self.offer = offer
         self.setVisible(offer is not None)
         if offer is not None:
-            self._title.setText(f"{how}: {wording.name(offer)}")
+            self._title.setText(self.tr("{}: {}").format(how, wording.name(offer)))
             self._text.setText(wording.alternative(offer))
             self.choose.setAccessibleName(self.tr("Choose {}").format(wording.name(offer)))
 
@@ -144,7 +144,8 @@ class Recommended(Card):
         download = (
             self.tr("Already on this machine") if offer.is_local else self.tr("{} to download").format(size)
         )
-        self._figures.setText(f"{wording.speed_sentence(offer)} {download}, {wording.licenses(offer)}.")
+        figures = wording.speed_sentence(offer), download, wording.licenses(offer)
+        self._figures.setText(self.tr("{} {}, {}.").format(*figures))
         self.choose.setAccessibleName(self.tr("Choose the recommended model, {}").format(wording.name(offer)))
         self.choose.setEnabled(offer.plan.runs)
 

@@ -64,7 +64,7 @@ def speed_sentence(offer: Offer) -> str:
         meaning = _tr("slower than you read, but usable for a conversation")
     else:
         meaning = _tr("slow: about {} for a short answer").format(duration(100 / value))
-    return f"{figure}: {meaning}."
+    return _tr("{}: {}.").format(figure, meaning)
 
 
 def first_token_sentence(plan: Plan) -> str:

@@ -1,5 +1,7 @@
 """Errors in the window's language."""
 
+import inspect
+import re
 from collections.abc import Iterator
 from importlib import import_module
 
@@ -9,8 +11,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.startup import languages
 from app.store.errors import StoreError
-from app.widgets.fault_words import in_one, in_words, sentences
+from app.widgets.fault_words import findings, in_one, in_words, sentences
 from engine.errors import ModelNotFound, SpecExecError
+from engine.machine import findings as machine_findings
 
 
 def kinds(parent: type[SpecExecError]) -> Iterator[str]:
@@ -49,3 +52,10 @@ def test_every_kind_of_error_has_a_sentence() -> None:
     assert StoreError.kind in set(kinds(SpecExecError))
     untold = {"unreadable_file", "count_unknown", "diverged"}  # shown otherwise, never, in the terminal only
     assert set(kinds(SpecExecError)) - untold <= set(sentences(str))
+
+
+def test_every_kind_of_finding_about_the_machine_has_a_sentence() -> None:
+    source = inspect.getsource(machine_findings)
+    found = re.findall(r'Finding\(\s*"(\w+)"', source) + re.findall(r'kind(?:, place)? = "(\w+)"', source)
+    assert len(found) > 15
+    assert set(found) == set(findings(str))
