@@ -126,7 +126,7 @@ class TreeView(QWidget):
         return extent(self._arranged).toSize().expandedTo(self.size())
 
     def sizeHint(self) -> QSize:
-        return QSize(460, 360)
+        return QSize(460, 200)  # and all the room there is
 
     def showEvent(self, event: QEvent) -> None:
         super().showEvent(event)  # type: ignore[arg-type]

@@ -292,7 +292,8 @@ def _strong_marks(c: Palette) -> str:
     """Return style rules that mark the focus and what is chosen by more than a shade."""
     return f"""
     QPushButton[role="main"]:focus {{ border: 3px dashed {c.on_accent}; padding: 4px 11px; }}
-    QListView#models::item:selected, QListView#presets::item:selected,
+    QListView#models::item:selected, QListView#presets::item:selected
+        {{ background: {c.accent}; color: {c.on_accent}; }}
     QPushButton:checked, QFrame#panel QToolButton:checked, QFrame#model_bar QToolButton:checked
         {{ border: {c.line}px solid {c.accent}; }}
     QTabBar::tab:selected {{ border-bottom: 4px solid {c.accent}; }}
