@@ -7,7 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.store.prompts import SavedPrompt, filled, variables
-from app.widgets.form_parts import LINE_HEIGHT, beside_line, label
+from app.widgets.form_parts import beside_line, label
+from app.widgets.theme import LINE_HEIGHT
 
 WIDTH = 420
 

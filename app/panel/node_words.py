@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app import formatting
 from app.panel.tree_layout import BONUS, ROOT
-from app.widgets.theme import Palette
+from app.widgets.palettes import Palette
 from engine.protocol.messages import IterationDone, TreeGrown
 from engine.tree import (
     GROWN_AHEAD,
@@ -53,7 +53,7 @@ def _visible_character(character: str) -> str:
 class Source:
     """A drafter that proposes tokens, with the colour and the shape that stand for it.
 
-    bit: its bit in `TreeNodes.sources`. role: the field of `theme.Palette` with its colour.
+    bit: its bit in `TreeNodes.sources`. role: the field of `Palette` with its colour.
     """
 
     bit: int

@@ -16,7 +16,7 @@ from app.panel.node_words import Shape, Source, is_ahead, sources
 from app.panel.tree_geometry import HEAD_HEIGHT, Arranged, Box
 from app.panel.tree_layout import BONUS, ROOT
 from app.widgets import theme
-from app.widgets.theme import Palette
+from app.widgets.palettes import Palette
 from engine.protocol.messages import IterationDone, TreeGrown
 
 HEAD_ANGLE = -58.0

@@ -15,8 +15,8 @@ from PySide6.QtGui import (
 )
 
 from app.rendering.pieces import Layout, Style
+from app.widgets.palettes import Palette
 from app.widgets.plain_text import plain
-from app.widgets.theme import Palette
 
 FORMULA = QTextFormat.ObjectTypes.UserObject + 1
 LATEX = QTextFormat.Property.UserProperty + 1

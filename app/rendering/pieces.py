@@ -19,7 +19,7 @@ class Style(NamedTuple):
     italic: bool = False
     struck: bool = False
     is_code: bool = False
-    colour: str = ""  # a field of `theme.Palette`; "" is the text colour
+    colour: str = ""  # a field of `Palette`; "" is the text colour
     link: str = ""
     formula: str = ""  # LaTeX; the piece is then one object character
     is_display: bool = False

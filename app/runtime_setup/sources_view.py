@@ -4,7 +4,8 @@ from urllib.parse import urlsplit
 
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
-from app.widgets.form_parts import LINE_HEIGHT, Card, label
+from app.widgets.form_parts import Card, label
+from app.widgets.theme import LINE_HEIGHT
 from engine.errors import BadOption
 from engine.runtime import Sources
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.settings.options import Choice, Option, Range
-from app.widgets.form_parts import LINE_HEIGHT
+from app.widgets.theme import LINE_HEIGHT
 
 MAX_SPIN = 2**31 - 1
 DECIMALS = 2

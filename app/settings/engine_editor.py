@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QHBoxLayout, 
 from app import formatting
 from app.background import Work
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, Card, add_line, button, label
+from app.widgets.form_parts import Card, add_line, button, label
 from app.widgets.notice import Problem
 from app.widgets.plain_text import plain
+from app.widgets.theme import LINE_HEIGHT
 from engine.errors import SpecExecError
 from engine.hub import Stop
 from engine.remote import engines

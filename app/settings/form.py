@@ -20,9 +20,10 @@ from PySide6.QtWidgets import (
 
 from app.settings.editors import ChoiceEditor, Editor, editor_for
 from app.settings.options import Choice, Option, OptionSection, Record, get, is_valid, range_at, replaced
-from app.widgets.form_parts import LINE_HEIGHT, Scrolling
+from app.widgets.form_parts import Scrolling
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel
+from app.widgets.theme import LINE_HEIGHT
 
 TYPING_PAUSE_MS = 400
 QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt: no limit

@@ -21,7 +21,8 @@ from app.store import StoreError
 from app.store.prompts import Prompts, SavedPrompt, from_file, to_file
 from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, button, label, set_role
+from app.widgets.form_parts import button, label, set_role
+from app.widgets.theme import LINE_HEIGHT
 
 FILE = "prompts.json"
 MOST_NAME = 200  # characters, as in SavedPrompt

@@ -14,7 +14,7 @@ from app.rendering.look import TextStyle
 from app.rendering.message_document import MessageDocument
 from app.store import WholeChat
 from app.store.exchange.text import to_markdown
-from app.widgets import theme
+from app.widgets import palettes
 from engine.errors import DiskProblem
 from engine.files import replacing
 
@@ -37,7 +37,7 @@ def print_chat(chat: WholeChat, printer: QPrinter) -> None:
     font = QFont()
     font.setPixelSize(FONT_PIXELS)
     formulas = _ImmediateFormulas()
-    document = MessageDocument(TextStyle(theme.LIGHT, font), formulas)
+    document = MessageDocument(TextStyle(palettes.LIGHT, font), formulas)
     document.append(to_markdown(chat))
     try:
         _print(document, printer)

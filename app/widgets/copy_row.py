@@ -3,8 +3,9 @@
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from app.widgets.form_parts import LINE_HEIGHT, button
+from app.widgets.form_parts import button
 from app.widgets.plain_text import plain
+from app.widgets.theme import LINE_HEIGHT
 
 
 class CopyRow(QWidget):

@@ -8,8 +8,9 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.widgets.fault_words import in_words
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
+from app.widgets.form_parts import Card, button, label
 from app.widgets.notice import Problem
+from app.widgets.theme import LINE_HEIGHT
 from app.wizard.pages.page import Page
 from engine.errors import SpecExecError
 from engine.hub import Gated, LicenseNotAccepted

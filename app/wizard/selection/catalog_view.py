@@ -15,7 +15,8 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
+from app.widgets.form_parts import Card, button, label
+from app.widgets.theme import LINE_HEIGHT
 from app.wizard.selection import wording
 from app.wizard.selection.offers import Offer, Offers
 from app.wizard.selection.pair_model import FITS, Column, PairFilter, PairModel

@@ -15,9 +15,10 @@ from PySide6.QtWidgets import (
 from app import formatting
 from app.background import Work
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, button, label
+from app.widgets.form_parts import button, label
 from app.widgets.notice import Problem
 from app.widgets.plain_text import plain
+from app.widgets.theme import LINE_HEIGHT
 from app.wizard.selection import wording
 from app.wizard.selection.choice import Choice
 from app.wizard.selection.repository_view import RepositoryView
