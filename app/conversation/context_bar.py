@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from app import formatting
 from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel
-from app.widgets.wrapped_button import WrappedButton
+from app.widgets.wrapped_button import AS_OTHERS, WrappedButton
 
 SHOWN_FROM, NEAR = 0.25, 0.85  # shares of the context
 
@@ -31,13 +31,13 @@ class ContextBar(QWidget):
         self.label.setWordWrap(True)
         self.new_chat = QPushButton(self.tr("New chat with this"), self)
         self.new_chat.clicked.connect(self.new_chat_asked)
-        self.leave_out = WrappedButton(self)
+        self.leave_out = WrappedButton(self, above=AS_OTHERS)
         self.leave_out.setText(self.tr("Leave out the oldest turns"))
         self.leave_out.setToolTip(
             self.tr("The model then reads the newest questions and answers only. The chat keeps all of them.")
         )
         self.leave_out.clicked.connect(self.leave_out_asked)
-        self.larger = WrappedButton(self)
+        self.larger = WrappedButton(self, above=AS_OTHERS)
         self.larger.clicked.connect(lambda: self.larger_asked.emit(self._larger))
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 0, 0, 0)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 from app.widgets.fault_words import in_words
 from app.widgets.flow import Flow
 from app.widgets.form_parts import label
+from app.widgets.wrapped_button import AS_OTHERS, WrappedButton
 from engine.errors import SpecExecError
 
 
@@ -52,7 +53,8 @@ class Notice(QFrame):
 
     def offer(self, action: str) -> QPushButton:
         """Add another button and return it for the caller to connect."""
-        button = QPushButton(action, self)
+        button = WrappedButton(self, above=AS_OTHERS)
+        button.setText(action)
         button.setAccessibleName(action)
         self._buttons.addWidget(button)
         return button

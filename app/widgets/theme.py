@@ -11,7 +11,6 @@ from engine.assets import RESOURCES
 PROBLEM = (RESOURCES / "icons" / "problem.svg").as_posix()
 
 LINE_HEIGHT = 30  # pixels; makes input fields as high as buttons
-FRAMES = 6  # pixels that Qt adds to the height of a field for a number or a choice
 
 _SCHEMES = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
 _BY_WINDOW = {each.window: each for each in (LIGHT, DARK, LIGHT_CONTRAST, DARK_CONTRAST)}
@@ -284,7 +283,7 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
     QScrollBar::handle:horizontal:focus, QScrollBar::handle:horizontal:hover {{ background: {c.accent}; }}
     QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page
         {{ background: transparent; border: none; height: 0; width: 0; }}
-    QAbstractSpinBox, QComboBox {{ min-height: {enlarged(LINE_HEIGHT - FRAMES)}px; }}
+    QAbstractSpinBox, QComboBox {{ min-height: 1.6em; }}
     """ + (_strong_marks(c) if c in (LIGHT_CONTRAST, DARK_CONTRAST) else "")
 
 
