@@ -90,6 +90,14 @@ def test_a_draft_that_fits_badly_runs_with_a_remark(
     assert [record.getMessage() for record in caplog.records if remark in record.getMessage()]
 
 
+def test_the_longest_context_told_is_the_most_that_is_allowed(target: Path, draft: Path) -> None:
+    longest = load(target, draft).longest_context
+    assert longest == json.loads((target / "config.json").read_text())["max_position_embeddings"]
+    request = Load(id=1, target=str(target), draft="none", device="cpu", context=longest + 1)
+    with pytest.raises(BadOption, match="holds at most"):
+        EngineService().load(request, lambda event: None, lambda: False)
+
+
 def test_each_tokenizer_is_loaded_once(
     target: Path, draft: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
