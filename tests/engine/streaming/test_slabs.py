@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 import pytest
 
-from engine.streaming.chunks import Chunk
+from engine.streaming.chunks import Chunk, StoredMatrix
 from engine.streaming.device_experts import DeviceExperts
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.slabs import Slabs, fitting
@@ -61,7 +61,7 @@ class Nothing:
 
 def full_cache(size, slots):
     """A cache all of whose slots are used, and its link."""
-    link, experts = Nothing(), [Chunk((), (), (), size, 0)] * slots
+    link, experts = Nothing(), [Chunk((StoredMatrix(None, ()),), (), (), size, 0)] * slots
     source = np.empty(0, np.uint8)
     cache = DeviceExperts(experts, slots, ExpertPolicy([0] * slots), link, [source] * slots, None)
     cache.fill(range(slots), lambda expert: source, lambda done, total: None)
