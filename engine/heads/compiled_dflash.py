@@ -102,7 +102,8 @@ class CompiledDFlashHead(BlockHead):
         guessed = flash.guess(block, [seen[sight] for sight in self._sights], rotary)
         cache.extend_tail(before + block)
         cache.keep(range(before))  # the block's rows are of guesses
-        return self._head(guessed[1:])
+        logits: Floats = self._head(guessed[1:])
+        return logits
 
     def best(self, logits: Floats, count: int, allowed: Allowed | None = None) -> Guesses:
         return guesses(logits if allowed is None else masked(logits, allowed), count)

@@ -16,9 +16,9 @@ from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
 from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, is_matrix
 from engine.streaming import (
+    CachedForm,
     DiskTable,
     Mover,
-    Packing,
     StoredMatrix,
     StoredTable,
     Streamer,
@@ -295,11 +295,11 @@ def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
     return StoredMatrix(matrix, weight.spans, expert, more, _packing(weight) if expert else None)
 
 
-def _packing(weight: Weight) -> Packing:
+def _packing(weight: Weight) -> CachedForm:
     """Return how a matrix is packed into tiles."""
     tiles = Matrix(_layout(weight.format), _shape(weight))
 
     def work(parts: Sequence[NDArray[np.uint8]], into: NDArray[np.uint8]) -> None:
         pack(tiles, _joined(weight, parts), into)
 
-    return Packing(tiles.tiles * tiles.tile_nbytes, work)
+    return CachedForm(tiles.tiles * tiles.tile_nbytes, work)

@@ -3,7 +3,7 @@
 This package knows nothing about models, and only `link` needs torch.
 """
 
-from engine.streaming.chunks import Packing, StoredMatrix
+from engine.streaming.chunks import CachedForm, StoredMatrix
 from engine.streaming.disk import DiskFile, open_files
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.mover import Bytes, Movable, Mover
@@ -13,12 +13,12 @@ from engine.streaming.table import DiskTable, StoredTable
 
 __all__ = [
     "Bytes",
+    "CachedForm",
     "DiskFile",
     "DiskTable",
     "ExpertCounts",
     "Movable",
     "Mover",
-    "Packing",
     "StoredMatrix",
     "StoredTable",
     "Streamer",

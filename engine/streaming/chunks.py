@@ -23,7 +23,7 @@ M = TypeVar("M", bound=Movable, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Packing:
+class CachedForm:
     """Another form of a matrix, which is made of its parts once they are in memory.
 
     Attributes: `nbytes`: bytes of that form; `pack`: a function of the parts, one array for each span, and
@@ -40,7 +40,7 @@ class StoredMatrix(Generic[M]):
 
     Attributes: `spans`: one for each part of the matrix; `expert`: the expert that the matrix belongs to, as
     (number of the mixture, number of the expert); None if it belongs to no expert; `expansion`: bytes that it
-    takes beyond the stored ones where it stays in memory; `packing`: the form in which an expert is kept in
+    takes beyond the stored ones where it stays in memory; `form`: the one in which an expert is kept in
     a cache; None if that is as stored.
     """
 
@@ -48,7 +48,7 @@ class StoredMatrix(Generic[M]):
     spans: tuple[Span, ...]
     expert: tuple[int, int] | None = None
     expansion: int = 0
-    packing: Packing | None = None
+    form: CachedForm | None = None
 
     @property
     def nbytes(self) -> int:
@@ -94,7 +94,7 @@ class Chunk:
     @property
     def packs(self) -> bool:
         """Whether its matrices have another form in a cache of experts."""
-        return all(each.packing for each in self.stored)
+        return all(each.form for each in self.stored)
 
     @property
     def slot_nbytes(self) -> int:
@@ -104,15 +104,15 @@ class Chunk:
     @property
     def _packed_places(self) -> list[tuple[int, int]]:
         """Where each matrix begins and ends in a slot when it is packed."""
-        ends = list(accumulate(each.packing.nbytes for each in self.stored if each.packing))
+        ends = list(accumulate(each.form.nbytes for each in self.stored if each.form))
         return list(zip([0, *ends], ends, strict=False))
 
     def pack(self, slot: NDArray[np.uint8], into: NDArray[np.uint8]) -> None:
         """Make the other form of the matrices in `slot` (uint8 [slot_nbytes]), and leave it in `into`."""
         of_matrices = zip(self.stored, self.parts(slot), self._packed_places, strict=True)
         for stored, parts, (start, end) in of_matrices:
-            assert stored.packing is not None
-            stored.packing.pack(parts, into[start:end])
+            assert stored.form is not None
+            stored.form.pack(parts, into[start:end])
 
     def give_packed(self, slot: NDArray[np.uint8]) -> None:
         """Give the matrices the bytes that `pack` made."""

@@ -11,7 +11,7 @@ from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
 from engine.streaming import disk, expert_cache
-from engine.streaming.chunks import GAP_NBYTES, Packing, StoredMatrix, make_chunk
+from engine.streaming.chunks import GAP_NBYTES, CachedForm, StoredMatrix, make_chunk
 from engine.streaming.disk import SECTOR, DiskFile
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
@@ -319,7 +319,7 @@ class Twice:
         def pack(parts, into):
             into[::2], into[1::2] = parts[0], ~parts[0]
 
-        return Packing(2 * nbytes, pack)
+        return CachedForm(2 * nbytes, pack)
 
 
 @pytest.fixture
@@ -336,7 +336,7 @@ def packed(tmp_path):
             span = Span(path, at, len(part), (len(part),), "U8")
             at += len(part) + len(gap)
             packing = Twice.packing(len(part))
-            stored.append(StoredMatrix(Twice(), (span,), divmod(number, EXPERTS), packing=packing))
+            stored.append(StoredMatrix(Twice(), (span,), divmod(number, EXPERTS), form=packing))
         chunks.append(make_chunk(stored))
     file = DiskFile(path)
     twice = [
@@ -405,14 +405,14 @@ def test_a_form_that_has_no_memory_is_an_error_of_the_pass(packed):
     chunks, files, _ = packed
     full = threading.Event()
     full.set()
-    whole = chunks[4].stored[0].packing.pack
+    whole = chunks[4].stored[0].form.pack
 
     def pack(parts, into):
         if full.is_set():
             raise MemoryError
         whole(parts, into)
 
-    stored = [replace(each, packing=replace(each.packing, pack=pack)) for each in chunks[4].stored]
+    stored = [replace(each, form=replace(each.form, pack=pack)) for each in chunks[4].stored]
     cache = cache_of([*chunks[:4], make_chunk(stored), *chunks[5:]], 4, files)
     cache.choose([4])
     with pytest.raises(MemoryError):
