@@ -61,7 +61,8 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
             continue
         if name.endswith(SCALES):
             raise UnsupportedModel(
-                f"{keys.path.name} scales a matrix as a whole ({name}) that is not in NVFP4.",
+                f"{keys.path.name} stores scales of whole matrices ({name}), which are supported for NVFP4 "
+                "only.",
                 "Choose a file in another format, such as Q4_K_M.",
             )
         raise UnsupportedModel(
