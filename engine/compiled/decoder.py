@@ -9,9 +9,9 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layer_inputs import InputMaker
 from engine.compiled.matrix import Matrix, TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.program import CompiledPass, DecoderShape, Layer, ProductResult
+from engine.compiled.program import CompiledPass, DecoderShape, Layer
 from engine.compiled.seen import Seen
-from engine.compiled.table import Floats, address, room
+from engine.compiled.table import Floats, ProductResult, address, room
 
 
 class _Logits:

@@ -26,7 +26,16 @@ from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
 from engine.compiled.seen import Seen
 from engine.compiled.states import StateShape
-from engine.compiled.table import Floats, Ints, Records, StepTable, address, product_arguments, room
+from engine.compiled.table import (
+    Floats,
+    Ints,
+    ProductResult,
+    Records,
+    StepTable,
+    address,
+    product_arguments,
+    room,
+)
 from engine.streaming.ring import end_if_interrupted
 
 MOST_ROWS = 128  # rows of one run; a longer pass takes several
@@ -143,19 +152,6 @@ class Layer:
     def last_norm(self) -> Floats | None:
         """The norm of the result of the layer's last product."""
         return self.own_input.post_norm if self.own_input else self.feed_post
-
-
-@dataclass(frozen=True, slots=True)
-class ProductResult:
-    """Where a product step writes. arguments: of the step; matrices: their number."""
-
-    arguments: Ints
-    matrices: int
-
-    def move(self, nbytes: int) -> None:
-        """Write the results of all matrices `nbytes` further on."""
-        first = steps.PRODUCT_HEAD + steps.PRODUCT_OUT
-        self.arguments[first :: steps.PRODUCT_MATRIX] += nbytes
 
 
 class CompiledPass:
@@ -324,7 +320,7 @@ class CompiledPass:
                 *(*map(address, norms), float(shape.epsilon)),
             )
             norms = None, None
-        rotary = self._add_rotary(layer, qkv, heads, address(layer.bias), norms)
+        rotary = self._add_rotary(layer, qkv, heads, norms)
         rows = layer.rows
         if rows < 0:
             rows = len(self._kept)
@@ -348,20 +344,16 @@ class CompiledPass:
         program.kept.append(into_output)
 
     def _add_rotary(
-        self,
-        layer: Layer,
-        qkv: Floats,
-        heads: tuple[int, int, int],
-        bias: int,
-        norms: tuple[Floats | None, Floats | None],
+        self, layer: Layer, qkv: Floats, heads: tuple[int, int, int], norms: Sequence[Floats | None]
     ) -> Ints:
         """Append what rotates queries and keys, and writes keys and values to the cache; return its
-        arguments. heads: of queries, of keys, and their width; bias: its address, or 0."""
+        arguments. heads: of queries, of keys, and their width; norms: of each head's queries and keys."""
         shape = self.shape
         return self.program.add(
             steps.rotary_step,
-            *(address(self.state), address(qkv), *heads, bias, *map(address, norms), float(shape.epsilon)),
-            *(float(shape.query_scale), layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
+            *(address(self.state), address(qkv), *heads, address(layer.bias), *map(address, norms)),
+            *(float(shape.epsilon), float(shape.query_scale)),
+            *(layer.pairs or shape.pairs, int(shape.adjacent), layer.rotary),
             *(0, 0, 0, row_nbytes(shape.cache, heads[2]), FORMATS.index(shape.cache)),
             *(shape.pairs, address(layer.value_norm), int(layer.values_are_keys)),
         )
@@ -377,7 +369,7 @@ class CompiledPass:
         both = self.shared(f"keys and values {every}", self.rows, every)
         self.add_product(records, columns, layer.qkv[1:], both)
         norms = layer.query_norm, layer.key_norm
-        rotary = self._add_rotary(layer, both, (0, kv_heads, width), 0, norms)
+        rotary = self._add_rotary(layer, both, (0, kv_heads, width), norms)
         self._rotary.append((rotary, number))
         self.program.kept.append(layer)
 

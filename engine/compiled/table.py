@@ -69,6 +69,19 @@ class Records:
         self.addresses = address(self._packed), address(self._plain)
 
 
+@dataclass(frozen=True, slots=True)
+class ProductResult:
+    """Where a product step writes. arguments: of the step; matrices: their number."""
+
+    arguments: Ints
+    matrices: int
+
+    def move(self, nbytes: int) -> None:
+        """Write the results of all matrices `nbytes` further on."""
+        first = steps.PRODUCT_HEAD + steps.PRODUCT_OUT
+        self.arguments[first :: steps.PRODUCT_MATRIX] += nbytes
+
+
 def product_arguments(matrix: Matrix, out: int, out_nbytes: int) -> list[int]:
     """Return the arguments of a product step for a matrix. out: address of the results; out_nbytes: bytes
     from one row of results to the next."""

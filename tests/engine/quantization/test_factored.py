@@ -14,7 +14,7 @@ from engine.model.sequence import Sequence
 from engine.quantization.random_matrix import random_packed
 from engine.streaming import WeightLimits
 from engine.torch_model.loader import load_model
-from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import reference
 
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3]
