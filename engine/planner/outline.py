@@ -103,9 +103,10 @@ class Outline:
     In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
     `state_row`: what these layers keep of one row of a tree.
     `uneven`: bytes of memory that a row of a compiled pass takes because layers differ.
-    Of a mixture: `experts`: bytes of its experts, 0 if there are none; `chosen`: share of the experts that a
-    token uses; `choices`: bytes of memory that a row of a compiled pass takes for its experts; `answers`:
-    numbers that a row's experts give in torch's passes; `routing`: counts of earlier answers, or None.
+    Of a mixture: `experts`: bytes of its experts, 0 if there are none; `expert`: those of one; `chosen`:
+    share of the experts that a token uses; `choices`: bytes of memory that a row of a compiled pass takes for
+    its experts; `answers`: numbers that a row's experts give in torch's passes; `routing`: counts of earlier
+    answers, or None.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
@@ -136,6 +137,7 @@ class Outline:
     state_row: int = 0
     uneven: int = 0
     experts: int = 0
+    expert: int = 0
     chosen: float = 1.0
     choices: int = 0
     answers: int = 0
@@ -243,6 +245,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         else 0,
         lendable=1 - experts / sum(layers) if variant.format in ("gguf", "16-bit") else 0.0,
         experts=experts,
+        expert=max(layer.mlp for layer in of_layers) // model.experts if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
         choices=choice_nbytes(
             model.hidden, intermediate, model.experts, model.experts_per_token, variant.format == "16-bit"
@@ -265,6 +268,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     config, weights = checkpoint.config, checkpoint.weights
     layers: dict[int, int] = {}
     layer_weights = expert_weights = expert_nbytes = 0
+    mixtures: set[int] = set()  # the layers that have one
     for key, weight in weights.items():
         if found := _OF_LAYERS.match(key):
             number = int(found[1] or 0)
@@ -273,6 +277,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
             if ".experts." in key:
                 expert_weights += weight.numel
                 expert_nbytes += weight.nbytes
+                mixtures.add(number)
     table = next(weights[name] for name in EMBEDDINGS if name in weights)
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
@@ -312,6 +317,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         state_row=state_row_nbytes(checkpoint),
         uneven=stored_uneven(weights, hidden),
         experts=expert_nbytes,
+        expert=expert_nbytes // (experts * len(mixtures)) if mixtures else 0,
         chosen=chosen,
         choices=row_choices(weights, experts, used),
         answers=used * hidden if expert_nbytes else 0,

@@ -13,9 +13,10 @@ from engine.planner.outline import SECTOR, Outline
 
 Tier = Literal["device", "ram", "ssd"]
 
-# The same as in engine.streaming.placement, which is not imported here because its room lies above.
+# The same as in engine.streaming, which is not imported here because its room lies above.
 SLOTS = 4
 MAX_SLOT_NBYTES = 32 << 20
+READERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
         return LayerPlacement(resident_layers(model), sum(sizes), 0, 0, table=table, whole=whole)
     if model.experts:
         always = sum(sizes) - model.experts  # every pass uses it, so it has priority
-        cache = _cache_nbytes(model, device_nbytes - always)
+        # Where experts are packed, each reader needs room for one.
+        spare = READERS * model.expert if host_nbytes is None and model.compiled else 0
+        cache = _cache_nbytes(model, device_nbytes - always - spare)
         in_ram = 0 if host_nbytes is None else _cache_nbytes(model, host_nbytes)
         if cache and (in_ram or host_nbytes is None):
             there = cache if host_nbytes is None else in_ram
@@ -93,8 +96,8 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
 
 def _cache_nbytes(model: Outline, nbytes: int) -> int:
     """Return the bytes of a cache of experts that may take `nbytes`; 0 if they are too few for one."""
-    cache = nbytes // model.piece * model.piece
-    return min(cache, model.experts) if cache >= SLOTS * model.piece else 0
+    cache = nbytes // model.expert * model.expert
+    return min(cache, model.experts) if cache >= SLOTS * model.expert else 0
 
 
 def resident_layers(model: Outline) -> tuple[Tier, ...]:

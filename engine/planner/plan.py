@@ -43,10 +43,11 @@ class Tiers:
 class ExpertPlan:
     """Where the experts of a mixture are.
 
-    Attributes, in bytes: `resident`: experts that stay in memory; `cached`: the cache for the others, in the
-    compute device's memory; `streamed`: experts that the cache has no room for; `read`: what a token reads of
-    these on average; `hit_rate`: the share of a token's experts that are in the cache; `in_ram`: the RAM that
-    a card gets experts from, for all of them or for another cache; 0 on the processor.
+    Attributes, in bytes as stored: `resident`: experts that stay in memory; `cached`: what the cache for the
+    others holds of them, in the compute device's memory; `streamed`: experts that the cache has no room for;
+    `read`: what a token reads of these on average; `hit_rate`: the share of a token's experts that are in the
+    cache; `in_ram`: the RAM that a card gets experts from, for all of them or for another cache; 0 on the
+    processor.
     """
 
     resident: int

@@ -281,7 +281,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
 def shared(candidate: Candidate, placement: LayerPlacement) -> SharedTarget | None:
     """Return the target as card and processor share it; None if the processor may not help."""
     helper, machine = candidate.asked.helper, candidate.machine
-    if helper is None or candidate.device != "cuda" or not placement.ram:
+    if helper is None or candidate.device != "cuda" or not placement.ram or not placement.ring:
         return None
     target = candidate.pair.target
     beside = Helper.beside(helper, machine.link)

@@ -24,7 +24,7 @@ M = TypeVar("M", bound=Movable, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class CachedForm:
-    """Another form of a matrix, which is made of its parts once they are in memory.
+    """Another form of a matrix, which is packed from its parts once they are in memory.
 
     Attributes: `nbytes`: bytes of that form; `pack`: a function of the parts, one array for each span, and
     memory for that form, uint8 [nbytes], which it fills.

@@ -116,10 +116,12 @@ class DeviceExperts(ExpertHome):
 
     def close(self) -> None:
         """Wait until the device has finished with the slots, then close the cache in RAM."""
-        self._settle()
-        self._link.wait(self._link.used())
-        if self._ram:
-            self._ram.close()
+        try:
+            self._settle()
+            self._link.wait(self._link.used())
+        finally:
+            if self._ram:
+                self._ram.close()
 
     def _settle(self) -> None:
         """Wait until the device has finished with all slots, but for that of the expert in use."""
@@ -162,7 +164,12 @@ class DeviceExperts(ExpertHome):
         self._begin_wanted()
         slot = self._slots[expert]
         if slot.arrived is not None:
-            self._link.compute_after(slot.arrived)
+            try:
+                self._link.compute_after(slot.arrived)
+            except BaseException:  # it is not here
+                self._drop(expert)
+                slot.arrived, slot.free = None, self._link.used()
+                raise
             slot.arrived = None
 
     def _lacks(self, expert: int) -> bool:

@@ -36,11 +36,12 @@ def memory(nbytes: int) -> NDArray[np.uint8]:
     """Allocate page-aligned memory, uint8 [nbytes]. Raises MemoryError if the system has none left."""
     try:
         region = mmap.mmap(-1, max(nbytes, 1))
-        if nbytes >= HUGE_NBYTES and hasattr(mmap, "MADV_HUGEPAGE"):
-            region.madvise(mmap.MADV_HUGEPAGE)
-        return np.frombuffer(region, np.uint8)[:nbytes]
     except OSError as error:
         raise MemoryError(f"{nbytes:,} bytes") from error
+    if nbytes >= HUGE_NBYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):  # some systems have none
+            region.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(region, np.uint8)[:nbytes]
 
 
 if sys.platform == "win32":

@@ -3,6 +3,7 @@ experts that a mixture has chosen, then with those that the next mixture is expe
 read another form than the files', the readers pack each expert once, when it has arrived."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -139,18 +140,18 @@ class ExpertCache(ExpertHome):
         elsewhere = self._elsewhere[expert] and expert not in self._held
         return super()._lacks(expert) and expert not in self._errors and not elsewhere
 
-    def _begin_guessed(self) -> None:
+    def _begin_guessed(self) -> bool:
         """Begin to read one of the experts that the next mixture is expected to choose; if all of them are
-        there, one of those that earlier answers used most, while there is room."""
+        there, one of those that earlier answers used most, while there is room. Return whether one was
+        begun."""
         for expert in self._policy.guess():
             if self._lacks(expert):
-                self._guess(expert)
-                return
+                return self._guess(expert)
         while self._common and len(self._slots) < self._limit:
             expert = self._common.pop(0)
             if self._lacks(expert):
-                self._begin(expert, of_wanted=False)
-                return
+                return self._begin(expert, of_wanted=False)
+        return False
 
     def _load(self, expert: int, slot: Slot) -> None:
         queue = [(expert, piece) for extent in self._experts[expert].extents for piece in pieces(extent)]
@@ -172,7 +173,7 @@ class ExpertCache(ExpertHome):
             self._limit = max(LEAST_SLOTS, have + (spare - SPARE_NBYTES) // self._slot_nbytes)
         elif spare > 2 * SPARE_NBYTES and self._limit < self._most:
             more = (spare - 2 * SPARE_NBYTES) // self._slot_nbytes
-            self._limit = min(self._most, max(self._limit, len(self._slots) + more))
+            self._limit = min(self._most, max(self._limit, have + more))
         if have > self._limit:
             for slot in self._give_back(have - self._limit):
                 self._end_loan(slot)
@@ -204,9 +205,9 @@ class ExpertCache(ExpertHome):
         closed."""
         with self._changed:
             while not self._closed:
-                if not self._pieces:
-                    self._begin_guessed()
-                    self._changed.notify_all()
+                with suppress(MemoryError, RuntimeError):  # a fetch finds so too, and says so
+                    if not self._pieces and self._begin_guessed():
+                        self._changed.notify_all()
                 if self._pieces:
                     return self._pieces.pop(0)
                 self._changed.wait()
@@ -244,6 +245,9 @@ class ExpertCache(ExpertHome):
                     slot.bytes, spare = spare, slot.bytes
                 self._ready[expert] = True
                 self._moved += self._experts[expert].nbytes
-            self._begin_wanted()
+            try:
+                self._begin_wanted()
+            except (MemoryError, RuntimeError) as failure:
+                self._errors |= {each: failure for each in self._held if each not in self._slots}
             self._changed.notify_all()
         return spare

@@ -95,11 +95,13 @@ class ExpertHome(ABC):
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Let the passes within teach nothing about the routing."""
-        self._policy.learns = False
+        with self._changed:
+            self._policy.learns = False
         try:
             yield
         finally:
-            self._policy.learns = True
+            with self._changed:
+                self._policy.learns = True
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""

@@ -97,11 +97,14 @@ def expert_slots(
     spare = spare_slots(experts) * size
     always = sum(chunk.kept_nbytes for chunk in chunks)
     least = min(always, 2 * max((chunk.nbytes for chunk in chunks), default=0))
-    if nbytes < least + 2 * size + spare:
-        raise _too_small(least + 2 * size + spare, option)
+    needed = least + 2 * size + spare
+    while fitting(needed - least - spare, size) < 2:
+        needed += SECTOR
+    if nbytes < needed:
+        raise _too_small(needed, option)
     nbytes -= spare
     beside, at_least = fitting(nbytes - always, size), min(SLOTS, fitting(nbytes - least, size))
-    return min(len(experts), max(2, beside, at_least))
+    return min(len(experts), max(beside, at_least))
 
 
 def spare_slots(experts: Sequence[Chunk]) -> int:

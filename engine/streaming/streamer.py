@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from operator import floordiv
 from pathlib import Path
@@ -291,6 +291,7 @@ class Streamer:
         cached = self._cache is not None and chunk.mixture is not None
         if chunk in self._held[cached]:
             return
+        assert not (cached and chunk.packs)  # its bytes are no longer those stored
         self.on_chunk()
         self._release(cached)
         way = self._cache if cached else self._ring
@@ -363,14 +364,15 @@ class Streamer:
             keep_counts(self._model, self._cache.routing)
 
     def close(self) -> None:
-        self.remember()
-        for way in (self._ring, self._cache, self._staged):
-            if way:
-                way.close()
-        for chunk in (*self._chunks, *self._experts):
-            chunk.take()
-        for file in self._files.values():
-            file.close()
+        with ExitStack() as closing:  # all of it, even if the device reports an error
+            for file in self._files.values():
+                closing.callback(file.close)
+            for chunk in (*self._chunks, *self._experts):
+                closing.callback(chunk.take)
+            for way in (self._staged, self._cache, self._ring):
+                if way:
+                    closing.callback(way.close)
+            self.remember()
 
     def _from_memory(self, chunk: Chunk, slab: NDArray[np.uint8]) -> Chunk:
         """Return a copy of `chunk` that is read from `slab` instead of from its files."""

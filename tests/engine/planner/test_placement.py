@@ -4,8 +4,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from engine.planner.placement import SLOTS, place, ring_nbytes, spread
-from engine.streaming import placement, slot_nbytes
+from engine.planner.outline import catalogued
+from engine.planner.placement import READERS, SLOTS, place, ring_nbytes, spread
+from engine.streaming import placement, ring, slot_nbytes
 from tests.engine.planner.made import outline
 
 MIB = 1 << 20
@@ -52,8 +53,21 @@ def test_nothing_is_placed_where_a_ring_does_not_fit():
 
 def test_rings_have_the_sizes_of_the_engines():
     assert SLOTS == placement.SLOTS
+    assert READERS == ring.READERS
     for room in (64 * MIB, 100 * MIB, 1 << 34):
         assert ring_nbytes(MODEL, room) == SLOTS * slot_nbytes(room)
+
+
+def test_a_cache_holds_whole_experts_and_leaves_room_for_those_being_packed():
+    model = catalogued("qwen3-30b-a3b-q4_k_m")
+    always = sum(model.layers) + model.head - model.experts
+    assert 2 << 20 < model.expert < 4 << 20
+    for experts in (SLOTS, SLOTS + 1):
+        assert place(model, always + (experts + READERS) * model.expert, None).cache == experts * model.expert
+    little = place(model, always + (SLOTS + READERS) * model.expert - 1, None)
+    assert little is None or not little.cache
+    on_card = place(model, always + SLOTS * model.expert, 1 << 40)
+    assert (on_card.cache, on_card.ram) == (SLOTS * model.expert, model.experts)
 
 
 @pytest.mark.parametrize("count", [1, 2, 28, 80])

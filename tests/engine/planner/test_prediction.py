@@ -78,7 +78,7 @@ def test_a_card_keeps_what_every_pass_uses_and_as_many_experts_as_fit_then():
     for gib in (4, 8, 12):
         placed = place(mixture, gib * GIB, 40 * GIB)
         assert placed.layers == ("device",) * len(mixture.layers)
-        assert placed.device == always + placed.cache <= gib * GIB < placed.device + mixture.piece
+        assert placed.device == always + placed.cache <= gib * GIB < placed.device + mixture.expert
         assert (placed.ram, placed.ssd) == (mixture.experts, 0)
         missed = misses(mixture, placed, DESKTOP, 1, on_card=True)
         assert (missed.disk_s, missed.slower) == (0, "PCIe")

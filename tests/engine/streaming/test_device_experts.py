@@ -286,3 +286,24 @@ def test_a_cache_that_was_short_of_memory_grows_again_when_enough_was_free_for_l
         assert slots_after(longer, enough) == 11  # longer than after the first time
         assert slots_after(longer, enough) == 12
     assert device.wrong == []
+
+
+def test_an_expert_whose_copy_failed_is_copied_again(tmp_path):
+    link = PartlyPinned(FakeLink(12))
+    with closing(link), closing(Device(tmp_path / "weights", 4, link)) as device:
+        link._plain |= {slab.ctypes.data for slab in device.slabs}
+        stage = link._stage
+
+        def failing(slot, source, after):
+            link._stage = stage
+            raise StreamBroken("weights can no longer be copied.", "Load the model again.")
+
+        link._stage = failing
+        device.cache.choose([1, 2])
+        with pytest.raises(StreamBroken):
+            device.use(1)
+        for _ in range(2):
+            device.cache.choose([1, 2])
+            device.use(1)
+            device.use(2)
+    assert device.wrong == []
