@@ -17,6 +17,7 @@ from engine.streaming.device_ring import DeviceLink
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_home import ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
+from engine.streaming.mover import Bytes
 from engine.streaming.slabs import Slabs
 
 # If a mixture chose at least this share of its experts, those of the next one are copied before it has
@@ -93,6 +94,21 @@ class DeviceExperts(ExpertHome):
             self._link.wait(slot.free)
             done += self._experts[expert].nbytes
 
+    def fetch(self, expert: int) -> Bytes:
+        """See `ExpertHome.fetch`. Who launches the copy may need the lock, so it is waited for without."""
+        fetched, slot = super().fetch(expert), self._slots[expert]
+        if slot.arrived is not None:
+            try:
+                self._link.compute_after(slot.arrived)
+            except BaseException:  # it is not here
+                with self._changed:
+                    self._held, self._policy.wanted = [], []
+                    self._drop(expert)
+                    slot.arrived, slot.free = None, self._link.used()
+                raise
+            slot.arrived = None
+        return fetched
+
     def clear(self) -> None:
         if self._ram:
             self._ram.clear()
@@ -162,15 +178,6 @@ class DeviceExperts(ExpertHome):
 
     def _bring(self, expert: int) -> None:
         self._begin_wanted()
-        slot = self._slots[expert]
-        if slot.arrived is not None:
-            try:
-                self._link.compute_after(slot.arrived)
-            except BaseException:  # it is not here
-                self._drop(expert)
-                slot.arrived, slot.free = None, self._link.used()
-                raise
-            slot.arrived = None
 
     def _lacks(self, expert: int) -> bool:
         # From a cache in RAM, only the expert in use is brought: it may have to be waited for.
