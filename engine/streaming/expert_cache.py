@@ -63,15 +63,16 @@ class ExpertCache(ExpertHome):
         self._errors: dict[int, Exception] = {}
         self._broken: set[int] = set()  # of the experts on their way, those of which a piece is lost
         self._closed = False
-        self._spares = [self._allocate(self._slot_nbytes) for _ in range(spare_slots(experts))]
+        self._spare = spare_slots(experts)
+        spares = [self._allocate(self._slot_nbytes) for _ in range(self._spare)]
         self._threads = [
             crew.start(partial(self._read, spare), f"experts-{number}")
-            for number, spare in enumerate(self._spares or [None] * READERS)
+            for number, spare in enumerate(spares or [None] * READERS)
         ]
 
     @property
     def nbytes(self) -> int:
-        return super().nbytes + len(self._spares) * self._slot_nbytes
+        return super().nbytes + self._spare * self._slot_nbytes
 
     @property
     def elsewhere(self) -> NDArray[np.bool_]:
