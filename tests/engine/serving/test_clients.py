@@ -122,7 +122,7 @@ def test_requests_wait_for_each_other_and_each_shows_who_asks(join):
 def test_cancel_concerns_only_the_clients_own_requests(join):
     first, second = join(), join()
     first.load()
-    first.ask(STORY, max_new_tokens=80)
+    first.ask(STORY, max_new_tokens=40)
     first.expect(protocol.TextDelta)
     second.connection.post(protocol.Cancel(id=9))
     assert first.expect(protocol.Answer).stop_reason == "max_new_tokens"
