@@ -23,7 +23,7 @@ from tests.engine.decoding.test_iteration import run
 from tests.engine.heads import made, training
 from tests.engine.heads.test_modules import TEXT, WINDOWS
 from tests.engine.heads.test_trained import BUDGET, LEAST, PROMPTS, surely_above, tokens_per_pass
-from tests.engine.model.test_compiled import saved
+from tests.engine.model.compiled_models import saved
 from tests.engine.models import VOCABULARY, reference
 from tests.engine.test_every_drafter import Letters
 
