@@ -9,7 +9,7 @@ many rows at once, numpy's or torch's; trees appear only as rows whose histories
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,6 +210,12 @@ class Sampler:
         """Whether the choice depends on earlier tokens."""
         return self._penalises or self._opens or self.masks is not None
 
+    def behind(self, context: Sequence[int]) -> "Sampler":
+        """Return the sampler for the tokens behind `context`, a prefix of the text with its prompt. Once the
+        answer has begun, what only its first token is kept from costs nothing any more."""
+        begun = self.first is not None and len(context) > self.first
+        return replace(self, first=None) if begun and self.first_suppressed else self
+
     @property
     def _opens(self) -> bool:
         """Whether the first token of the answer is chosen otherwise than the others."""
@@ -279,9 +285,23 @@ class Sampler:
         return self.masked(self.penalised(logits, history), history)
 
     def masked(self, logits: Array, history: TokenHistory) -> Array:
-        """Return logits [rows, vocabulary] with -inf for tokens that may not follow a row's path."""
+        """Return logits [rows, vocabulary] with -inf for tokens that may not follow a row's path. Where all
+        that may follow are suppressed, the masks allow any, as at each dead end: the token chosen there is
+        one that may not follow, and committing it raises DeadEnd."""
         flags = self.masks.rows(history.tails, logits.shape[-1]) if self.masks else None
-        return logits if flags is None else masked(logits, flags)
+        if flags is None:
+            return logits
+        self._suppress(flags, history, False)
+        flags |= ~flags.any(axis=-1, keepdims=True)
+        return masked(logits, flags)
+
+    def _suppress(self, values: Array, history: TokenHistory, value: float) -> None:
+        """Set `values` [rows, vocabulary] to `value` at the tokens that are suppressed in each row."""
+        if self.suppressed:
+            values[:, self._columns(values, self.suppressed)] = value
+        if self._opens:
+            rows = like(values, np.flatnonzero(history.positions() == self.first))
+            values[rows[:, None], self._columns(values, self.first_suppressed)] = value
 
     def penalised(self, logits: Array, history: TokenHistory) -> Array:
         """Return logits [rows, vocabulary], float32, after bias, suppression and penalties."""
@@ -293,11 +313,7 @@ class Sampler:
             logits[:, like(logits, list(self.logit_bias))] += like(
                 logits, np.array(list(self.logit_bias.values()), np.float32)
             )
-        if self.suppressed:
-            logits[:, self._columns(logits, self.suppressed)] = -math.inf
-        if self._opens:
-            rows = like(logits, np.flatnonzero(history.positions() == self.first))
-            logits[rows[:, None], self._columns(logits, self.first_suppressed)] = -math.inf
+        self._suppress(logits, history, -math.inf)
         if self._counts:
             tokens, counts = (like(logits, part) for part in history.counts())
             values = logits[:, tokens]

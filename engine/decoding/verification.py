@@ -152,7 +152,7 @@ class Choices:
 
     def __init__(self, sampler: Sampler, logits: NodeLogits, context: Ids[int], tree: TokenTree) -> None:
         """context: every token id up to the root."""
-        self._sampler = sampler
+        self._sampler = sampler.behind(context)
         self._logits = logits
         self._context = context
         self._tree = tree

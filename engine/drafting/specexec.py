@@ -119,7 +119,7 @@ class SpecExecDrafter(Drafter):
     def _children(self, logits: Array, nodes: list[int]) -> tuple[Array, Array, Array]:
         """Return the likeliest children of each node: token ids, log q, and the log of the chance that the
         target chooses the child; each [nodes, branch]. logits: [nodes, vocabulary]."""
-        sampler = self._sampler
+        sampler = self._sampler.behind(self._rows.context)
         paths = [self._grower.path(node) if sampler.looks_back else [] for node in nodes]
         history = TokenHistory(self._rows.context, paths)
         logits = sampler.masked(logits, history)

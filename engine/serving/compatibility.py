@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.checkpoints.vocabulary import ANOTHER_DRAFT, counted, vocabulary_difference
-from engine.errors import SpecExecError
+from engine.errors import BadCheckpoint, SpecExecError
 from engine.tokenizer import Tokenizer, vocabulary_of
 
 SLOWER = "Answers stay right; more of the draft's guesses will be wrong. Another draft may be faster."
@@ -41,6 +41,19 @@ def check_pair(target: Tokenizer, draft: Tokenizer, target_rows: int, draft_rows
     if refused := _vocabulary(target, draft) or _rows(target, target_rows, draft_rows):
         return refused
     return _special_tokens(target, draft) + _spelling(target, draft) + _chat_template(target, draft)
+
+
+def check_choice(tokenizer: Tokenizer, rows: int) -> None:
+    """Raise BadCheckpoint if the checkpoint suppresses every token with which an answer could begin.
+
+    rows: number of rows in the model's table, padding included.
+    """
+    count = min(tokenizer.vocabulary_size, rows)
+    if (tokenizer.suppressed_ids | tokenizer.first_suppressed_ids).issuperset(range(count)):
+        raise BadCheckpoint(
+            "The model's settings allow none of its tokens (suppress_tokens, begin_suppress_tokens).",
+            "Correct generation_config.json, or download the model again.",
+        )
 
 
 def _vocabulary(target: Tokenizer, draft: Tokenizer) -> list[Remark]:

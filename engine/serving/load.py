@@ -35,7 +35,7 @@ from engine.model.substitutes import free_for_substitutes
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import Plan
-from engine.serving.compatibility import check_pair
+from engine.serving.compatibility import check_choice, check_pair
 from engine.serving.fit import Fitted, fit
 from engine.serving.pair import LoadedPair, link_of
 from engine.serving.session import Session
@@ -161,6 +161,7 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
         raise _needs_compiled_passes(request.kv_cache)
     job.report("tokenizer")
     tokenizer = load_tokenizer(files.target)
+    check_choice(tokenizer, describe(files.target).rows)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
     context = request.context or min(DEFAULT_CONTEXT, limit)
     warning = " ".join(filter(None, map(uniformity_warning, files.checkpoints)))

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from engine.drafting import available
 from engine.heads import open_heads
 from engine.model.sequence import Sequence
-from engine.protocol import Message, Options, TextDelta
+from engine.protocol import Message, Options, Seconds, TextDelta
 from engine.repetition import loops
-from engine.serving.answer import sampler_of
+from engine.sampling import Sampler
+from engine.serving.answer import BegunAnswer, sampler_of
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
@@ -187,6 +188,39 @@ def test_no_answer_begins_with_a_token_that_is_suppressed_there(name, monkeypatc
     assert expected[1] == second
     found = ask(drafted, drafter=name, max_new_tokens=12, budget=24)
     assert found.token_ids == expected
+
+
+@pytest.mark.parametrize("name", ["none", "specexec"])
+def test_only_the_first_token_pays_for_what_is_suppressed_there(name, monkeypatch):
+    """Later ones are chosen from logits that nobody copies, and drafted by the best of them."""
+    altered = []
+    penalised = Sampler.penalised
+
+    def recorded(sampler, logits, history):
+        if sampler.alters:
+            altered.append(len(history.context) + len(history.tails[0]))
+        return penalised(sampler, logits, history)
+
+    monkeypatch.setattr(Sampler, "penalised", recorded)
+    monkeypatch.setattr(Letters, "first_suppressed_ids", frozenset({END}))
+    options = Options(drafter=name, temperature=0.0, max_new_tokens=12, budget=24)
+    prompt = Message("user", "xabc")
+    assert session(name).answer([prompt], options, lambda _: None, lambda: False).tokens > 4
+    assert altered == [len(prompt.content)]
+
+
+def test_an_answer_that_another_pair_goes_on_with_begins_where_it_began(monkeypatch):
+    options = Options(drafter="none", temperature=0.0, logit_bias={END: -100.0}, max_new_tokens=6)
+
+    def resumed(tokens):
+        begun = BegunAnswer(tokens, [], [], [], [], Seconds(), 0.0, 0.0, 0, None)
+        message = [Message("user", "xabc")]
+        return session().answer(message, options, lambda _: None, lambda: False, begun=begun).token_ids
+
+    free = resumed([])
+    monkeypatch.setattr(Letters, "first_suppressed_ids", frozenset(free))
+    assert resumed([])[0] not in free
+    assert resumed(free[:1]) == free
 
 
 def test_an_answer_that_is_continued_may_go_on_with_any_token(monkeypatch):

@@ -133,6 +133,11 @@ def test_only_the_first_token_of_an_answer_is_kept_from_some(library):
     paths = zip([[3, 4], [3, 4, 5], [3, 4, 5, 1]], logits, strict=True)
     expected = [processor(torch.tensor([path]), row[None])[0] for path, row in paths]
     assert torch.equal(found, torch.stack(expected))
+    for context in ([3, 4, 5], [3, 4, 5, 1]):
+        behind = sampler.behind(context)
+        assert not behind.alters
+        assert not behind.looks_back
+    assert sampler.behind([3, 4]) is sampler
     begun = Sampler(first_suppressed=frozenset({1, 6}))
     found = begun.penalised(given_logits[:1], TokenHistory([3, 4], [[]]))
     assert torch.equal(torch.as_tensor(found), logits[:1])

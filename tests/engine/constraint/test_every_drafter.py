@@ -80,6 +80,23 @@ def test_a_dead_end_is_named_and_leaves_the_session_usable(name):
     assert answered(answering, Options(drafter=name, max_new_tokens=3)).tokens <= 3
 
 
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.parametrize("name", ["none", "specexec", "merged", "sps", "specinfer"])
+def test_a_dead_end_is_named_where_all_that_may_follow_is_suppressed(name, temperature, monkeypatch):
+    monkeypatch.setattr(SpellingLetters, "first_suppressed_ids", frozenset({ALPHABET.index("x"), 10_000}))
+    monkeypatch.setattr(SpellingLetters, "suppressed_ids", frozenset({ALPHABET.index("Z")}))
+    answering = session(name)
+
+    def matching(text):
+        constraint = Constraint(kind="regex", text=text)
+        return answered(answering, Options(drafter=name, temperature=temperature, constraint=constraint)).text
+
+    for text in ("x+", "[ab]{2}Z"):
+        with pytest.raises(DeadEnd):
+            matching(text)
+    assert matching("yx{3}") == "yxxx"
+
+
 def check_satisfied(answer, constraint):
     masks(constraint).commit(answer.token_ids)  # raises DeadEnd at a token that is not allowed
     if answer.stop_reason == "end_of_sequence" and CONSTRAINTS[constraint]:

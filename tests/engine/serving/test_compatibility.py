@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine.checkpoints import Checkpoint, Generation, GgufVocabulary, open_checkpoint
-from engine.serving.compatibility import Remark, check_pair
+from engine.errors import BadCheckpoint
+from engine.serving.compatibility import Remark, check_choice, check_pair
 from engine.tokenizer import load_tokenizer
 from engine.tokenizer.decoder import BYTE_OF
 from tests.engine.checkpoints.files import real_file
@@ -49,6 +50,17 @@ def test_models_of_one_family_fit() -> None:
     padded = model(rows=300, more=("[PAD260]", "<unused1>"))
     assert check(model(rows=300), padded) == check(padded, model(rows=300)) == []
     assert check(padded, model(rows=300, more=("<unused0>", "<unused1>"))) == []
+
+
+def test_a_model_that_may_choose_none_of_its_tokens_is_refused() -> None:
+    settings = Generation(suppress_tokens=tuple(range(200)), begin_suppress_tokens=tuple(range(150, 259)))
+    tokenizer = load_tokenizer(replace(model(), generation=settings))
+    check_choice(tokenizer, 300)  # the last of 260 tokens is left
+    with pytest.raises(BadCheckpoint, match="allow none of its tokens"):
+        check_choice(tokenizer, 259)
+    settings = replace(settings, begin_suppress_tokens=tuple(range(200, 260)))
+    with pytest.raises(BadCheckpoint, match="begin_suppress_tokens"):
+        check_choice(load_tokenizer(replace(model(), generation=settings)), 300)
 
 
 def test_tokens_with_different_ids_are_counted() -> None:

@@ -14,7 +14,7 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from engine import planner
-from engine.errors import BadOption, VocabularyMismatch
+from engine.errors import BadCheckpoint, BadOption, VocabularyMismatch
 from engine.model import substitutes
 from engine.protocol import Chat, Load, Loaded, Message, Options
 from engine.serving import load as steps
@@ -96,6 +96,15 @@ def test_the_longest_context_told_is_the_most_that_is_allowed(target: Path, draf
     request = Load(id=1, target=str(target), draft="none", device="cpu", context=longest + 1)
     with pytest.raises(BadOption, match="holds at most"):
         EngineService().load(request, lambda event: None, lambda: False)
+
+
+def test_a_model_whose_tokens_are_all_suppressed_is_refused_before_weights_are_read(
+    target: Path, draft: Path
+) -> None:
+    file = draft / "generation_config.json"
+    file.write_text(json.dumps({"begin_suppress_tokens": list(range(200_000))}))
+    with pytest.raises(BadCheckpoint, match="allow none of its tokens"):
+        load(draft, target)
 
 
 def test_each_tokenizer_is_loaded_once(
