@@ -21,6 +21,7 @@ _MIXED = "MIXED_PRECISION"  # each layer has an algorithm of its own
 # For rounding activations and KV caches, which are not rounded here.
 _UNUSED = ("input_scale", "k_scale", "v_scale")
 _SCALES = ("weight_scale", "weight_scale_2")
+_PARTS = {"U8": _SCALES, "F8_E4M3": _SCALES[:1]}  # by the storage of a quantized weight, what lies beside it
 _DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 
 
@@ -62,9 +63,12 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
         if leaf == "pre_quant_scale":
             raise _unsupported(f"with factors of their input ({name[:200]})")
         if leaf in _SCALES:
-            if f"{module}.weight" not in tensors:
+            weight = tensors.get(f"{module}.weight")
+            if weight is None:
                 raise _bad(span, name, "it belongs to no weight")
-        elif leaf == "weight" and span.storage in ("U8", "F8_E4M3"):
+            if leaf not in _PARTS.get(weight.storage, ()):
+                raise _bad(span, name, f"its weight, in {weight.storage}, has no such factor")
+        elif leaf == "weight" and span.storage in _PARTS:
             yield name, _matrix(name, span, *(tensors.get(f"{module}.{part}") for part in _SCALES))
         else:
             yield name, Weight.of(span)

@@ -191,6 +191,13 @@ REFUSED = {
     "do not fit": lambda tensors: tensors.update({f"{KEY}_scale": tensors[f"{KEY}_scale"][:, :2].clone()}),
     "weight_scale_2 is not one number": lambda tensors: tensors.pop(f"{KEY}_scale_2"),
     "belongs to no weight": lambda tensors: tensors.pop(KEY),
+    "weight_scale: its weight, in BF16,": lambda tensors: (
+        tensors.pop(f"{KEY}_scale_2"),
+        tensors.update({KEY: torch.zeros(96, 64, dtype=torch.bfloat16)}),
+    ),
+    "weight_scale_2: its weight, in F8_E4M3,": lambda tensors: tensors.update(
+        {KEY: torch.zeros(96, 64).to(torch.float8_e4m3fn), f"{KEY}_scale": torch.tensor(0.5)}
+    ),
     "factors of their input": lambda tensors: tensors.update(
         {KEY.replace("weight", "pre_quant_scale"): torch.ones(64)}
     ),
