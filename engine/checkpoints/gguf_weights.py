@@ -62,7 +62,7 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
         if name.endswith(SCALES):
             raise UnsupportedModel(
                 f"{keys.path.name} stores scales of whole matrices ({name}), which are supported for NVFP4 "
-                "only.",
+                "matrices, not for others, nor for the table of tokens.",
                 "Choose a file in another format, such as Q4_K_M.",
             )
         raise UnsupportedModel(
@@ -87,7 +87,10 @@ def find_draft(keys: Keys, architecture: Architecture, config: dict[str, Any]) -
             tensor = keys.header.tensors.get("output_norm.weight")
         if tensor is None or tensor.shape != place.shape:
             return {}
-        weights |= _weights(keys, tensor, place)
+        try:
+            weights |= _weights(keys, tensor, place)
+        except BadCheckpoint:  # its factors are not one for each matrix
+            return {}
     return weights
 
 

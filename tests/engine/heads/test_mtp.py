@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -98,8 +99,8 @@ class Drafted:
         (folder / "config.json").write_text(json.dumps(config))
         return folder
 
-    def gguf(self, file, storage="F32"):
-        """Write the model as llama.cpp's converter does. storage: as for `convert`."""
+    def gguf(self, file, storage="F32", more=None):
+        """Write the model as llama.cpp's converter does. storage, more: `convert`'s storage and tensors."""
         prefix = f"blk.{self.layers}.nextn."
         names = {"shared_head.norm": "shared_head_norm"}
         tensors = {
@@ -107,7 +108,7 @@ class Drafted:
             for name, part in self.joins.items()
         }
         metadata = {f"{GGUF_NAMES[self.config.model_type]}.nextn_predict_layers": 1}
-        return convert(self.module, file, metadata=metadata, tensors=tensors, storage=storage)
+        return convert(self.module, file, metadata=metadata, tensors=tensors | (more or {}), storage=storage)
 
     @torch.inference_mode()
     def guessed(self):
@@ -364,3 +365,16 @@ def test_it_drafts_for_a_target_of_compiled_passes(kind, tmp_path):
     assert answer(engine, "eagle").token_ids == plain
     assert answer(engine, "merged").token_ids == plain
     engine.unload()
+
+
+def test_a_model_runs_without_a_layer_for_drafts_whose_factors_are_damaged(tmp_path):
+    drafted = Drafted(GLM, hidden_size=64)
+    name = f"blk.{drafted.layers}.attn_q.scale"
+    files = [
+        drafted.gguf(tmp_path / f"{count}.gguf", "NVFP4", {name: np.ones(count, np.float32)})
+        for count in (1, 2)
+    ]
+    whole, damaged = map(open_checkpoint, files)
+    assert whole.draft
+    assert not damaged.draft
+    assert damaged.weights.keys() == whole.weights.keys()

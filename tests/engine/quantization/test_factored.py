@@ -103,5 +103,8 @@ def test_factors_of_another_number_or_matrix_are_refused(tmp_path):
     norm = written(module, tmp_path / "norm.gguf", {"blk.0.attn_norm.scale": np.ones(1, np.float32)})
     table = written(module, tmp_path / "table.gguf", {"token_embd.scale": np.ones(1, np.float32)})
     for file in (norm, table):
-        with pytest.raises(UnsupportedModel, match="supported for NVFP4 only"):
+        with pytest.raises(
+            UnsupportedModel,
+            match="supported for NVFP4 matrices, not for others, nor for the table of tokens",
+        ):
             open_checkpoint(file)
