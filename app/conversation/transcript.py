@@ -49,6 +49,7 @@ class Transcript(QScrollArea):
         decided: int, str, Decision: an answer, the id of its call, and what the user decides about that
         answer_asked: the user wants the thought to end with which the answer in progress begins
         link_clicked: QUrl
+        changes_allowed: bool, whether messages can be edited and regenerated from now on
         zoom_asked: int, 1 for larger and -1 for smaller text: Ctrl and the wheel were used
     """
 
@@ -67,6 +68,7 @@ class Transcript(QScrollArea):
     decided = Signal(int, str, Decision)
     answer_asked = Signal()
     link_clicked = Signal(QUrl)
+    changes_allowed = Signal(bool)
     zoom_asked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -169,6 +171,7 @@ class Transcript(QScrollArea):
     def allow_changes(self, allowed: bool) -> None:
         """Set whether messages can be edited and regenerated now."""
         self._may_change = allowed
+        self.changes_allowed.emit(allowed)
         self.show_path(self._path, self._answering)
 
     def answer_of(self, message: int) -> AnswerView | None:
@@ -190,6 +193,11 @@ class Transcript(QScrollArea):
     def _follow_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
         for row in self.rows:
             row.follow_focus(focused)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether messages can be edited and regenerated now."""
+        return self._may_change
 
     @property
     def is_editing(self) -> bool:

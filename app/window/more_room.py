@@ -26,8 +26,11 @@ class MoreRoom(QObject):
 
     def notice(self, message: str, hint: str, chat: int) -> Notice:
         """Return a notice about a chat whose last question does not fit the context."""
-        notice = Notice(message, hint, self.tr("Edit the message"), self._transcript)
-        notice.pressed.connect(lambda: self._edit(chat))
+        notice = Notice(message, hint, parent=self._transcript)
+        edit = notice.offer(self.tr("Edit the message"))
+        edit.setEnabled(self._transcript.may_change)  # not while a queued question is answered
+        self._transcript.changes_allowed.connect(edit.setEnabled)
+        edit.clicked.connect(lambda: self._edit(chat))
         if chat == self._chat.id:
             path = [shown.message for shown in self._chat.shown]
             self._offer_to_leave_out(notice, path)

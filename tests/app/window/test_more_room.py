@@ -69,6 +69,30 @@ def test_a_message_of_another_chat_is_edited_there(
     assert window.transcript.is_editing
 
 
+def test_a_message_is_edited_once_the_queued_question_is_answered(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    ask(window, engines, qtbot, "long")
+    first = window.chat.id
+    window.chat.open(None)
+    ask(window, engines, qtbot, "queued")
+    window.chat.open(None)
+    request = engines.last.asked(messages.Chat)[-1].id
+    engines.last.say(
+        messages.Failed(request=request, kind="prompt_too_long", message="Too long.", hint="Shorten it.")
+    )
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Chat)) == 2)
+    assert window.engine.state is State.ANSWERING
+    edit = offers(window)["Edit the message"]
+    assert not edit.isEnabled()
+    engines.last.say(answer(engines.last.asked(messages.Chat)[-1].id, "Yes."))
+    reach(window, qtbot, State.READY)
+    assert edit.isEnabled()
+    edit.click()
+    assert window.chat.id == first
+    assert window.transcript.is_editing
+
+
 def test_the_oldest_turns_are_left_out_but_never_the_question(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
