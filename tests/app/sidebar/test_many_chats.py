@@ -49,7 +49,7 @@ def test_ten_thousand_chats_open_scroll_and_refresh_quickly(
 
 
 def test_a_search_in_many_chats_takes_a_fraction_of_a_second(path: Path, qtbot: QtBot) -> None:
-    store = stored(path, CHATS // 4)
+    store = stored(path, CHATS)
     window = QWidget()
     window.resize(900, 700)
     qtbot.addWidget(window)
@@ -57,12 +57,12 @@ def test_a_search_in_many_chats_takes_a_fraction_of_a_second(path: Path, qtbot: 
     window.show()
     palette.open()
     for query in QUERIES:
-        start = time.perf_counter()
+        start = time.process_time()  # of the search, too, which another thread makes; not of other programs
         with qtbot.waitSignal(
             palette.findChild(Searching).found,
             check_params_cb=lambda found, query=query: found.query == query,
         ):
             palette.field.setText(query)
         palette.grab()
-        assert time.perf_counter() - start < 0.5, query
+        assert time.process_time() - start < 0.5, query
     store.close()
