@@ -274,14 +274,17 @@ def test_formula_blocks_are_those_of_a_scan_line_by_line(lines: list[tuple[str, 
 
 @pytest.mark.parametrize("line", ["\\[", "$$", "> \\[", "- \\[", "\\[\n\\] y", "\\[ x"])
 def test_a_page_of_opened_formulas_is_read_at_once(line: str) -> None:
-    """50,000 characters took 21 s when each opening was looked at line by line. Then four times the text
-    takes about 16 times as long, else about 4 times."""
+    """50,000 characters took 21 s when each opening was looked at line by line: at least 24 times as long as
+    braces. Four times the text takes about four times as long, 16 times where time grows as its square."""
 
-    def seconds(characters: int) -> float:
+    def seconds(characters: int, line: str) -> float:
         text = f"{line}\n" * (characters // len(line))
         started = time.thread_time()  # not what other programs take
         dialect.parse(text, {})
         return time.thread_time() - started
 
-    short, long = (min(seconds(characters) for _ in range(3)) for characters in (6_000, 24_000))
+    braces = line.replace("$$", "\\{").replace("\\[", "\\{").replace("\\]", "\\}")
+    cases = (24_000, line), (6_000, line), (24_000, braces)
+    long, short, plain = (min(seconds(*case) for _ in range(3)) for case in cases)
     assert long < 8 * short
+    assert long < 6 * plain
