@@ -51,7 +51,8 @@ def weights(tensors: Mapping[str, Span], quantization: Mapping[str, Any]) -> dic
     for layer in layers.values():
         algorithm = layer.get("quant_algo") if isinstance(layer, dict) else None
         if algorithm not in _ALGORITHMS:
-            raise _unsupported(f"as {str(algorithm)[:40]} by ModelOpt")
+            named = f"as {str(algorithm)[:40]}" if algorithm else "in a format that is not named"
+            raise _unsupported(f"{named} by ModelOpt")
     return dict(_weights(tensors))
 
 

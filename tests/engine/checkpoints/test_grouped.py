@@ -181,7 +181,7 @@ def test_zero_biases_are_dropped_where_the_model_has_none(tmp_path: Path) -> Non
     [
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
         ({"quant_method": "quark"}, "quark"),
-        ({"quant_method": "modelopt"}, "modelopt"),
+        ({"quant_method": "modelopt"}, "not named by ModelOpt"),
         ({"bits": 4}, "unknown"),
         (GPTQ | {"bits": 5}, "5 bits"),
         (AWQ | {"bits": 8}, "8 bits"),
