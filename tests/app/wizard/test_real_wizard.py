@@ -84,6 +84,7 @@ def test_a_stranger_reaches_a_useful_answer_with_few_clicks(
     environment = {
         **os.environ,
         "DISPLAY": display,
+        "PYTHONFAULTHANDLER": "1",  # a crash tells where it was
         "QT_QPA_PLATFORM": "xcb",
         "HF_ENDPOINT": server.endpoint,
         "HOME": str(tmp_path),
