@@ -93,6 +93,7 @@ def main() -> None:
     until(lambda: bool(closed))
     program.close_down()
     program.setup.close()
+    program.offers.close()
     program.updates.close()
     store.close()
 
