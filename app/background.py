@@ -5,6 +5,7 @@ A job is a function with two callbacks. `Work.run` calls the function on a daemo
 which is the GUI thread; all methods of `Work` must be called there, too.
 """
 
+import atexit
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +21,17 @@ T = TypeVar("T")
 # Longest wait for each job when the window closes. A job that takes longer, such as a network request, ends
 # with the program.
 PATIENCE_S = 1.0
+
+
+_reporting = threading.Lock()
+_ended = threading.Event()  # set when the program ends, before Qt's objects are deleted
+
+
+@atexit.register  # runs before what PySide has registered
+def _end() -> None:
+    """Let no thread report to an object that is being deleted, which would end the program with a fault."""
+    with _reporting:
+        _ended.set()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,8 +121,9 @@ class Work(QObject):
             result = error
         except Exception as error:
             result = refused_by_system(error) or error
-        with suppress(RuntimeError):  # the window was deleted in the meantime
-            self._done.emit(job, result)
+        with _reporting, suppress(RuntimeError):  # the window was deleted in the meantime
+            if not _ended.is_set():
+                self._done.emit(job, result)
 
     def _finish(self, job: _Job, result: Any) -> None:
         """Deliver the result, on the GUI thread."""

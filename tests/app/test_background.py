@@ -6,6 +6,7 @@ from PySide6.QtCore import QThread
 from pytestqt.exceptions import capture_exceptions
 from pytestqt.qtbot import QtBot
 
+from app import background
 from app.background import Work
 from engine.errors import BadOption, SpecExecError
 from engine.hub import Stop
@@ -113,4 +114,26 @@ def test_closing_ends_every_thread_and_discards_every_result(qtbot: QtBot) -> No
     work.close()
     assert not thread.is_alive()
     qtbot.wait(20)
+    assert results == []
+
+
+def test_nothing_is_reported_once_the_program_ends(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(background, "_ended", ended)
+    work, results = Work(), []
+    started, going = threading.Event(), threading.Event()
+
+    def job(stop: Stop) -> int:
+        started.set()
+        going.wait()
+        return 1
+
+    work.run("late", job, results.append, results.append)
+    started.wait()
+    thread = work._newest["late"][1]
+    background._end()
+    going.set()
+    thread.join()
+    qtbot.wait(50)
+    assert ended.is_set()
     assert results == []
