@@ -68,7 +68,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class OtherWay:
-    """What the fastest plan promises of those that decide otherwise whether a processor helps."""
+    """What the fastest plan promises if the processor's help is decided the other way."""
 
     budget: int | None
     predicted_tokens_per_second: float | None

@@ -15,6 +15,7 @@ from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.rows import Rows
+from engine.model.sequence import Sequence
 from engine.model.state_cache import StateCache
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.models import CONFIGS, VOCABULARY, reference
@@ -173,3 +174,20 @@ class Branches:
         for leaf in set(range(len(self.tokens))) - set(self.parents):
             path = self.path(leaf)
             yield path, [*start, *(self.tokens[node] for node in path)]
+
+
+def assert_kept_nodes_are_text(model):
+    """Nodes of trees that are kept leave the rows of their text, and so do trees behind them."""
+    for seed in range(4):
+        tree = Branches.grown(30, seed)
+        sequence, text = Sequence(model, 64), Sequence(model, 64)
+        sequence.extend(TEXT[:20])
+        tree.consider(sequence, [13, 17])
+        path = tree.path(random.Random(seed).randrange(30))
+        sequence.keep(path, [tree.tokens[node] for node in path])
+        text.extend(sequence.ids)
+        assert_same_cache(sequence.cache, text.cache)
+        more = Branches.grown(10, seed + 10)
+        ((found, _),) = more.consider(sequence, [10])
+        for path, tokens in more.texts(sequence.ids):
+            assert np.array_equal(found[path], all_logits(model, tokens)[len(sequence.ids) :])

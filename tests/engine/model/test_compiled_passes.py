@@ -1,7 +1,5 @@
 """Each row of a compiled model has the same bits in any pass."""
 
-import random
-
 import numpy as np
 import pytest
 import torch
@@ -19,6 +17,7 @@ from tests.engine.model.compiled_models import (
     Branches,
     Ended,
     all_logits,
+    assert_kept_nodes_are_text,
     assert_same_cache,
     both,
     difference,
@@ -99,19 +98,7 @@ def test_each_node_of_a_tree_has_the_bits_of_its_path_as_text(kind, seed):
 @every_kind
 def test_kept_nodes_leave_the_rows_of_their_text(kind):
     _, model = both(kind)
-    for seed in range(4):
-        tree = Branches.grown(30, seed)
-        sequence, text = Sequence(model, 64), Sequence(model, 64)
-        sequence.extend(TEXT[:20])
-        tree.consider(sequence, [13, 17])
-        path = tree.path(random.Random(seed).randrange(30))
-        sequence.keep(path, [tree.tokens[node] for node in path])
-        text.extend(sequence.ids)
-        assert_same_cache(sequence.cache, text.cache)
-        more = Branches.grown(10, seed + 10)
-        ((found, _),) = more.consider(sequence, [10])
-        for path, tokens in more.texts(sequence.ids):
-            assert np.array_equal(found[path], all_logits(model, tokens)[len(sequence.ids) :])
+    assert_kept_nodes_are_text(model)
 
 
 @pytest.mark.parametrize("kind", ["llama", "mistral", "gemma3_text", "qwen3_5_text", "lfm2"])

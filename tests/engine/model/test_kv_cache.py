@@ -1,6 +1,5 @@
 """The KV cache of compiled passes in eight bits: the same bits in any pass, close to sixteen bits."""
 
-import random
 from functools import cache
 
 import numpy as np
@@ -21,6 +20,7 @@ from tests.engine.model.compiled_models import (
     Branches,
     Ended,
     all_logits,
+    assert_kept_nodes_are_text,
     assert_same_cache,
     both,
     difference,
@@ -102,19 +102,7 @@ def test_each_node_of_a_tree_has_the_bits_of_its_path_as_text(kind, seed):
 @every_kind
 def test_kept_nodes_leave_the_rows_of_their_text(kind):
     model = eight_bits(kind)
-    for seed in range(4):
-        tree = Branches.grown(30, seed)
-        sequence, text = Sequence(model, 64), Sequence(model, 64)
-        sequence.extend(TEXT[:20])
-        tree.consider(sequence, [13, 17])
-        path = tree.path(random.Random(seed).randrange(30))
-        sequence.keep(path, [tree.tokens[node] for node in path])
-        text.extend(sequence.ids)
-        assert_same_cache(sequence.cache, text.cache)
-        more = Branches.grown(10, seed + 10)
-        ((found, _),) = more.consider(sequence, [10])
-        for path, tokens in more.texts(sequence.ids):
-            assert np.array_equal(found[path], all_logits(model, tokens)[len(sequence.ids) :])
+    assert_kept_nodes_are_text(model)
 
 
 @pytest.mark.parametrize(("heads", "kv_heads"), [(3, 1), (6, 2), (7, 1), (8, 8)])
