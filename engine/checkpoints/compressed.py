@@ -15,6 +15,7 @@ FORMATS = ("pack-quantized", "nvfp4-pack-quantized")
 _SUFFIXES = {"F16": "", "BF16": "_BF16", "F32": "_F32"}  # type of the scales: end of Weight.format
 # The shape is that of the packed numbers; the scale of the input is for rounding activations.
 _UNUSED = ("weight_shape", "input_global_scale")
+_KV_CACHE = ("q_scale", "k_scale", "v_scale")  # for a KV cache in 8 bits (kv_cache_scheme)
 _PARTS = ("weight_scale", "weight_zero_point", "weight_global_scale")
 _DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 
@@ -57,7 +58,7 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
             yield f"{module}.weight", _matrix(name, span, **parts)
         elif is_packed and leaf == "weight_g_idx":
             raise _unsupported("with groups in another order (weight_g_idx)")
-        elif not (is_packed and leaf in (*_PARTS, *_UNUSED)):
+        elif leaf not in _KV_CACHE and not (is_packed and leaf in (*_PARTS, *_UNUSED)):
             yield name, Weight.of(span)
 
 

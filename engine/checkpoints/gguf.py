@@ -14,7 +14,7 @@ from engine.checkpoints.checkpoint import Checkpoint, Generation, GgufVocabulary
 from engine.checkpoints.gguf_architectures import architecture_of, configuration
 from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
-from engine.checkpoints.gguf_parts import first_part, read_parts
+from engine.checkpoints.gguf_parts import first_part, is_model, read_parts
 from engine.checkpoints.gguf_weights import find_draft, find_weights
 from engine.errors import BadCheckpoint
 
@@ -60,6 +60,7 @@ def read(path: Path) -> Checkpoint:
             suppress_tokens=_suppressed_ids(keys, len(vocabulary.tokens)),
         ),
         draft=find_draft(keys, architecture, config),
+        vision=_has_encoder(path),
     )
 
 
@@ -70,8 +71,13 @@ def _lone_model(path: Path) -> Path | None:
     """
     if not path.is_dir() or (path / "config.json").exists():
         return None
-    files = [file for file in path.glob("*.gguf") if file.is_file()]
+    files = [file for file in path.glob("*.gguf") if file.is_file() and is_model(file.name)]
     return files[0] if len(files) == 1 else first_part(files)
+
+
+def _has_encoder(path: Path) -> bool:
+    """Return whether an encoder of images or sound lies beside `path`, the only model of its folder."""
+    return _lone_model(path.parent) is not None and any(path.parent.glob("*mmproj*.gguf"))
 
 
 # -- the vocabulary ------------------------------------------------------------------------------------------

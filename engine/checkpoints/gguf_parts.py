@@ -13,6 +13,15 @@ PARTS_LIMIT = 1 << 10
 PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
+def is_model(name: str) -> bool:
+    """Return whether the GGUF file called `name` may be a model, and no encoder of images or statistics.
+
+    Names as llama.cpp's tools and those who publish their files write them.
+    """
+    stem = name.rpartition("/")[2].lower().removesuffix(".gguf")
+    return not ("mmproj" in stem or stem.startswith("imatrix") or stem.endswith("imatrix"))
+
+
 def first_part(files: list[Path]) -> Path | None:
     """Return the first of `files` if all of them are parts of one model, else None."""
     sets = {(match[1], match[3]) if (match := PART.fullmatch(file.name)) else None for file in files}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.catalog import Variant
+from engine.checkpoints import gguf_parts
 from engine.errors import BadOption, ModelNotFound, UnsupportedModel
 from engine.hub.item import Item, RemoteFile, Repository, item
 from engine.hub.names import is_gguf, model_of
@@ -18,7 +19,6 @@ _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
 _BESIDE = (".json", ".jinja")  # files needed beside the weights: configuration, tokenizer, chat template
-_NO_MODEL = ("mmproj", "imatrix")  # GGUF files that are no models: image projectors and statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def offers(repository: Repository) -> list[RepositoryModel]:
         folder.append(RepositoryModel("", (*weights, *beside)))
     models: dict[str, list[RemoteFile]] = {}
     for file in sorted(repository.files, key=lambda file: file.name):
-        if is_gguf(file.name) and not file.name.rpartition("/")[2].lower().startswith(_NO_MODEL):
+        if is_gguf(file.name) and gguf_parts.is_model(file.name):
             models.setdefault(model_of(file.name), []).append(file)
     ggufs = [RepositoryModel(files[0].name, tuple(files)) for files in models.values()]
     return folder + sorted(ggufs, key=lambda offer: offer.nbytes)

@@ -50,6 +50,32 @@ def test_a_set_is_read_completely_from_any_part(tmp_path: Path, parts: list[Path
         np.testing.assert_array_equal(values(found.weights[name]), values(weight), name)
 
 
+@pytest.mark.parametrize("kind", ["gemma4_text", "granitemoehybrid", "gpt_oss"])
+def test_parts_of_newer_families_are_read_like_one_file(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "set").mkdir()
+    convert(reference(kind), tmp_path / "set" / "model.gguf", tensors_per_part=13)
+    assert len([*(tmp_path / "set").iterdir()]) > 1
+    whole, found = (
+        open_checkpoint(convert(reference(kind), tmp_path / "whole.gguf")),
+        open_checkpoint(tmp_path / "set"),
+    )
+    assert found.config == whole.config
+    assert found.weights.keys() == whole.weights.keys()
+    for name, weight in whole.weights.items():
+        np.testing.assert_array_equal(values(found.weights[name]), values(weight), name)
+
+
+@pytest.mark.parametrize("name", ["mmproj-F16.gguf", "tiny.mmproj-q8_0.gguf", "imatrix.gguf"])
+def test_a_file_beside_a_model_is_not_taken_for_one(tmp_path: Path, parts: list[Path], name: str) -> None:
+    convert(reference("llama", num_hidden_layers=1), tmp_path / "tiny.gguf")
+    for folder in (tmp_path, parts[0].parent):
+        assert not open_checkpoint(folder).vision
+        (folder / name).write_bytes(b"GGUF")
+        assert open_checkpoint(folder).vision is ("mmproj" in name)
+    convert(reference("llama", num_hidden_layers=1), tmp_path / "other.gguf")
+    assert not open_checkpoint(tmp_path / "other.gguf").vision  # which model's encoder it is, nobody knows
+
+
 @pytest.mark.parametrize("number", range(4))
 def test_a_missing_part_is_named(parts: list[Path], number: int) -> None:
     parts.pop(number).unlink()

@@ -42,7 +42,7 @@ def test_a_single_weight_file_may_have_any_name():
 
 
 def test_the_only_gguf_file_is_taken_with_all_its_parts():
-    assert chosen("README.md", "a.gguf", "mmproj-a.gguf", "imatrix.gguf") == {"a.gguf"}
+    assert chosen("README.md", "a.gguf", "mmproj-a.gguf", "a.mmproj-f16.gguf", "imatrix.gguf") == {"a.gguf"}
     parts = {"q/a-00001-of-00002.gguf", "q/a-00002-of-00002.gguf"}
     assert chosen(*parts) == parts
     assert chosen(*parts, "b.gguf", only=("q/a-00002-of-00002.gguf",)) == parts
