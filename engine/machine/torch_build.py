@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from engine.machine import driver_module
 from engine.machine.data import Gpu
 
 KernelProblem = Literal["no_triton", "no_compiler"]
@@ -24,7 +25,8 @@ class TorchBuild:
     cuda, rocm: the version of CUDA or ROCm it was built for, such as "13.0", or None. architectures: those it
     was compiled for, such as "sm_90" or "gfx1100" (`torch.cuda.get_arch_list`); empty if unknown.
     kernel_problem: why the engine's own kernels for a graphics card cannot be compiled beside this build:
-    Triton is missing, or what it needs on Linux: a C compiler and Python's headers; None if nothing is.
+    Triton is missing, or what it needs on Linux: a C compiler and Python's headers, or the module that they
+    would make; None if nothing is.
     """
 
     version: str
@@ -56,21 +58,31 @@ def installed_torch(packages: Path | None = None) -> TorchBuild | None:
     if file is None or not file.is_file():
         return None
     names = runpy.run_path(str(file))
-    problem = kernel_problem(packages)
-    return TorchBuild(names["__version__"], names.get("cuda"), names.get("hip"), kernel_problem=problem)
+    cuda, rocm = names.get("cuda"), names.get("hip")
+    problem = kernel_problem(packages, cuda=rocm is None)
+    return TorchBuild(names["__version__"], cuda, rocm, kernel_problem=problem)
 
 
-def kernel_problem(packages: Path | None = None, system: str = sys.platform) -> KernelProblem | None:
-    """Return why Triton cannot compile kernels here, or None. packages: as for `installed_torch`.
+def kernel_problem(
+    packages: Path | None = None, system: str = sys.platform, cuda: bool = True
+) -> KernelProblem | None:
+    """Return why Triton cannot compile kernels here, or None.
 
-    On Linux, Triton compiles its connection to the driver when it is first used; the package for Windows
-    brings a compiler.
+    packages: as for `installed_torch`; cuda: whether they are for a card of NVIDIA.
+
+    On Linux, Triton compiles its connection to the driver when it is first used, unless the program brings it
+    (`driver_module`); the package for Windows brings a compiler.
     """
     spec = PathFinder.find_spec("triton", [str(packages)]) if packages else find_spec("triton")
     if spec is None:
         return "no_triton"
     if system == "win32":
         return None
+    is_compiled = cuda and spec.origin and driver_module.find(Path(spec.origin).parent / driver_module.SOURCE)
+    return None if is_compiled or compiler_is_ready() else "no_compiler"
+
+
+def compiler_is_ready() -> bool:
+    """Return whether Triton finds what it compiles its connection to the driver with."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    headers = Path(sysconfig.get_path("include"), "Python.h")
-    return None if compiler and headers.is_file() else "no_compiler"
+    return bool(compiler) and Path(sysconfig.get_path("include"), "Python.h").is_file()

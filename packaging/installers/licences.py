@@ -17,15 +17,15 @@ TEXTS = PACKAGING / "licences"  # licence texts for packages that contain none
 MODEL = "SmolLM2-135M-Instruct"
 
 
-def write(folder: Path, system: str, version: str, uv: Path) -> None:
+def write(folder: Path, system: str, version: str, more: list[Path]) -> None:
     """Write folder/licences, with a folder per package, and folder/sbom.json.
 
-    uv: the folder with uv's metadata.
+    more: the folders with the metadata of what is in the tree besides the packages of lib/.
     """
     target = folder / "licences"
     target.mkdir()
     shutil.copy(ROOT / "LICENSE", target / f"{NAME}.txt")
-    packages = [*sorted((folder / "lib").glob("*.dist-info")), uv]
+    packages = [*sorted((folder / "lib").glob("*.dist-info")), *more]
     components = [_package(info, target) for info in packages]
     if system == "linux":
         components += _libraries(folder / "python" / "lib", target)

@@ -29,6 +29,8 @@ def build(folder: Path) -> None:
     program = folder / "bin" / name
     shutil.copy2(base / "bin" / name, program)
     (folder / "bin" / "python3").symlink_to(name)
+    # Triton for AMD's cards compiles against these where the system has a compiler.
+    shutil.copytree(sysconfig.get_path("include"), folder / "include" / name)
     standard = folder / "lib" / name
     source = Path(sysconfig.get_path("stdlib"))
     shutil.copytree(source, standard, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dev  # for the embedded model's name and hash
 
-from installers import bulk, licences, lists, qt
+from installers import bulk, driver_module, licences, lists, qt
 from installers.common import (
     NAME,
     PACKAGING,
@@ -53,7 +53,10 @@ def build(folder: Path, system: str, order: Order, requirements: Path = WHOLE) -
             "torch for the CPU has no hash: run `build.py hashes` with access to PyTorch's index, or give a "
             "folder with its wheel (--wheels)"
         )
-    licences.write(folder, system, order.version, add_uv(folder, system))
+    more = [add_uv(folder, system)]
+    if system == "linux":
+        more.append(driver_module.build(folder / "resources" / "triton"))
+    licences.write(folder, system, order.version, more)
 
 
 def embedded_model() -> Path:

@@ -9,14 +9,18 @@ import logging
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from engine.checkpoints import Groups
+from engine.machine import driver_module
+from engine.machine.torch_build import compiler_is_ready
 from engine.quantization.parts import TensorParts
 
 _log = logging.getLogger(__name__)
@@ -36,10 +40,11 @@ def available(device: torch.device) -> bool:
 
 @cache
 def compiles(device: torch.device) -> bool:
-    """Return whether Triton is installed and works: it needs a C compiler and Python's headers, and must
-    support the graphics card."""
+    """Return whether Triton is installed and works: it needs a C compiler and Python's headers, or the module
+    that it would compile, and must support the graphics card."""
     if find_spec("triton") is None:
         return False
+    bring_driver_module()
     from triton.errors import TritonError
 
     out = torch.empty(32, device=device)
@@ -53,6 +58,20 @@ def compiles(device: torch.device) -> bool:
             error,
         )
         return False
+
+
+def bring_driver_module() -> None:
+    """Without a C compiler, give Triton the module that it would compile to talk to NVIDIA's driver."""
+    if sys.platform == "win32" or compiler_is_ready():
+        return
+    from triton import knobs
+
+    def module(name: str, source: str, *_: object) -> str:
+        if found := driver_module.find(Path(source)):
+            return str(found)
+        raise RuntimeError(f"there is no C compiler, and no compiled {name} of this version of Triton")
+
+    knobs.build.impl = module
 
 
 def unpack_blocks(name: str, data: Tensor, out: Tensor) -> None:

@@ -41,6 +41,10 @@ def test_a_deb_answers_and_leaves_only_user_data(root: CleanRoot, before: set[st
         assert "needs PyTorch, which is not set up. Set it up in the window" in refused.stderr
         assert not (root.home / ".local" / "share" / NAME / "runtime" / "current.json").exists()
 
+    (module,) = (root.folder / "opt" / NAME / "resources" / "triton").iterdir()
+    assert module.name.startswith("cuda_utils-")
+    assert one(root.folder / "opt" / NAME / "python" / "include", "*/Python.h").is_file()
+
     set_up(root)
     again = root.run("specexec", "chat", "What is the capital of Japan?", "--dtype", "float32")
     assert "Tokyo" in again.stdout, again.stderr
