@@ -172,7 +172,7 @@ def test_the_sbom_lists_the_tree_and_copies_its_licences(
     (thinking / "LICENSE").write_text("do what you like")
     (thinking / "inner" / "LICENSE").write_text("and here, too")
     package(tmp_path / "lib", "window", "LGPL-3.0-only")
-    part("licences").write(tmp_path, "windows", "1.2.3", package(tmp_path, "uv", "MIT"))
+    part("licences").write(tmp_path, "windows", "1.2.3", [package(tmp_path, "uv", "MIT")])
     bill = json.loads((tmp_path / "sbom.json").read_text())
     assert (bill["specVersion"], bill["metadata"]["component"]["version"]) == ("1.5", "1.2.3")
     assert {"thinking", "window", "python", "uv", "SmolLM2-135M-Instruct"} == {
