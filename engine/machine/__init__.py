@@ -14,7 +14,7 @@ from engine.machine.data import (
 )
 from engine.machine.findings import Finding, diagnose
 from engine.machine.stored_speeds import is_fresh, now, remember_card, remember_disk, remember_link
-from engine.machine.survey import available_nbytes, cards_here, probe
+from engine.machine.survey import available_nbytes, cards_here, probe, show_cards
 from engine.machine.torch_build import TorchBuild, installed_torch
 
 __all__ = [
@@ -40,4 +40,5 @@ __all__ = [
     "remember_card",
     "remember_disk",
     "remember_link",
+    "show_cards",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.machine import stored_speeds
+from engine.machine import stored_speeds, visible_cards
 from engine.machine.cpu import linux_cpu, windows_cpu
 from engine.machine.data import Cpu, Gpu, Machine, Surroundings
 from engine.machine.disk import disk_of
@@ -30,7 +30,7 @@ def probe(models_folder: Path) -> Machine:
         gpu_problem = NO_DRIVER
     gpus = [
         replace(gpu, link=measured.links.get(gpu.uuid), speed=measured.cards.get(gpu.uuid))
-        for gpu in (*gpus, *amd_gpus())
+        for gpu in (*_nvidia(gpus), *amd_gpus())
     ]
     disk = disk_of(models_folder)
     surroundings = _surroundings()
@@ -48,8 +48,17 @@ def probe(models_folder: Path) -> Machine:
 
 
 def cards_here() -> list[Gpu]:
-    """Return this machine's graphics cards, without measurements."""
-    return [*nvidia_gpus()[0], *amd_gpus()]
+    """Return this machine's graphics cards, without measurements; of NVIDIA's, the one in use first."""
+    return [*_nvidia(nvidia_gpus()[0]), *amd_gpus()]
+
+
+def show_cards() -> None:
+    """Let CUDA, which must not run yet in this process, see NVIDIA's cards in the order of `cards_here`."""
+    visible_cards.let_cuda_see(_nvidia(nvidia_gpus()[0]))
+
+
+def _nvidia(gpus: list[Gpu]) -> list[Gpu]:
+    return visible_cards.in_order(gpus, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 def available_nbytes() -> int:

@@ -37,6 +37,8 @@ def _obstacle() -> str | None:
     build = machine.installed_torch()
     if build is None or not (build.cuda or build.rocm):
         return "No CUDA device is available."
+    if build.cuda:
+        machine.show_cards()
     import torch
 
     if not torch.cuda.is_available():

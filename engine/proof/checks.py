@@ -27,6 +27,7 @@ from engine.torch_model.visibility import TensorRows, Visibility
 _SUMS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 _NUMBERS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 _ROWS, _COLUMNS = 192, 512
+_UNSPLIT = 256  # columns of a matrix that a kernel multiplies whole: it writes other sums than that of parts
 # Random matrices of the formats with two levels of scales hold numbers of some thousands: their products with
 # numbers of this size stay far below 65,504, the largest number of float16.
 _INPUTS = 2.0**-6
@@ -64,7 +65,7 @@ def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | N
     expect(shown, expected, _NUMBERS[dtype] * expected.abs(), "unpacked numbers")
     if not card.measures:
         return None
-    large = _packed(name, dtype, card.device, _MEASURED)
+    large = _packed(name, dtype, card.device, _MEASURED, _MEASURED)
     count = large.shape[0] * large.shape[1]
     out = torch.empty(count, dtype=_dtype(dtype), device=card.device)
     possible = _memory(card) / (large.nbytes / count + out.itemsize)
@@ -73,16 +74,19 @@ def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | N
 
 def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
-    weights, on_card = _packed(name, dtype, torch.device("cpu")), _packed(name, dtype, card.device)
-    numbers = _reference(weights)
-    if way == "triton" and not _is_fused(on_card):
-        raise RuntimeError("There is no kernel for this card.")
-    for rows in (1, 16, 64, 200):
-        x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(_dtype(dtype))
-        _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
+    for columns, most in ((_COLUMNS, 200), (_UNSPLIT, 64)):
+        weights, on_card = (
+            _packed(name, dtype, device, columns=columns) for device in (torch.device("cpu"), card.device)
+        )
+        numbers = _reference(weights)
+        if way == "triton" and not _is_fused(on_card):
+            raise RuntimeError("There is no kernel for this card.")
+        for rows in dict.fromkeys((1, 16, 64, most)):
+            x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(_dtype(dtype))
+            _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
     if not card.measures:
         return None
-    large = _packed(name, dtype, card.device, _MEASURED)
+    large = _packed(name, dtype, card.device, _MEASURED, _MEASURED)
     x = torch.randn(1, large.shape[1], device=card.device).to(_dtype(dtype))
     return Speed(large.nbytes / seconds(card, lambda: large.product(x)), _memory(card), "B/s")
 
@@ -205,15 +209,17 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: f
     return scores.softmax(dim=-1) @ value
 
 
-def _packed(name: str, dtype: str, device: torch.device, size: int = 0) -> Packed:
-    """Return a random matrix. name: as `engine.checkpoints.packing_name` makes it. size: number of rows and
-    columns at least; 0 for a small matrix."""
+def _packed(
+    name: str, dtype: str, device: torch.device, rows: int = _ROWS, columns: int = _COLUMNS
+) -> Packed:
+    """Return a random matrix. name: as `engine.checkpoints.packing_name` makes it. columns: their number at
+    least; groups may need more."""
     form = name.partition("-")[0]
     if not isinstance(format_named(form), GroupedFormat):
-        return random_packed(form, (size or _ROWS, size or _COLUMNS), device, _dtype(dtype))
+        return random_packed(form, (rows, columns), device, _dtype(dtype))
     groups = Groups.named(name)
-    columns = -(-(size or _COLUMNS) // groups.size) * groups.size
-    return random_packed(form, (size or _ROWS, columns), device, _dtype(dtype), groups=groups)
+    columns = -(-columns // groups.size) * groups.size
+    return random_packed(form, (rows, columns), device, _dtype(dtype), groups=groups)
 
 
 def _random(rows: int, columns: int, seed: int = 0) -> Tensor:

@@ -18,7 +18,7 @@ _TRITON = ("triton", "triton-windows", "pytorch-triton", "pytorch-triton-rocm") 
 
 class CardIdentity(msgspec.Struct, frozen=True):
     """The hardware and software on which the results depend. capability: such as "8.9"; triton: "" if it is
-    missing."""
+    missing; problem: why Triton cannot compile kernels (`TorchBuild.kernel_problem`), "" if it can."""
 
     card: str
     uuid: str
@@ -26,6 +26,7 @@ class CardIdentity(msgspec.Struct, frozen=True):
     driver: str
     torch: str
     triton: str
+    problem: str
     program: str
 
 
@@ -46,6 +47,7 @@ def identity_of(gpu: machine.Gpu) -> CardIdentity:
         driver=gpu.driver or "",
         torch=torch.version if torch else "",
         triton=next(filter(None, map(_version, _TRITON)), ""),
+        problem=(torch and torch.kernel_problem) or "",
         program=_version("specexec-desktop"),
     )
 

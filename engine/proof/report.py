@@ -18,8 +18,8 @@ _HEADINGS = ("kernel", "way", "right?", "speed", "of what is possible")
 
 
 class CardReport(msgspec.Struct, frozen=True):
-    """The content of the file. machine: processor, memory, system. taken: the way of each kernel; None if no
-    way of it is right."""
+    """The content of the file. machine: processor, memory, system. taken: the way of each kernel, also of
+    one that could not be tried; None if no way of it is right."""
 
     identity: record.CardIdentity
     machine: dict[str, str | int | None]
@@ -71,8 +71,15 @@ def write(report: CardReport, file: Path) -> None:
 
 
 def table(report: CardReport) -> list[str]:
-    """Return the lines of the table: each way that was tried, with the way that replaces it below."""
-    rows = [_HEADINGS, *map(_row, report.tried)]
+    """Return the lines of the table: each way that was tried, with the way that replaces it below, and
+    kernels that could not be tried, for which memory was missing."""
+    tried = {(each.kernel, each.way) for each in report.tried}
+    unchecked = [
+        TriedWay(kernel, way, "unchecked")
+        for kernel, way in report.taken.items()
+        if way and (kernel, way) not in tried
+    ]
+    rows = [_HEADINGS, *map(_row, [*report.tried, *unchecked])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

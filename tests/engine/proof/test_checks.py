@@ -9,6 +9,7 @@ from engine.model.rows import Rows
 from engine.proof import checks, kernels, ladder, link_checks
 from engine.proof.speeds import speed_of
 from engine.proof.trial import Trial
+from engine.quantization import operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise
 from tests.engine.models import ours, reference
@@ -125,6 +126,23 @@ def test_two_damaged_ways_of_unpacking_leave_it_to_the_processor(triton, monkeyp
     with ways.taking(chosen | {name: "unpack" for name in KERNELS if name.startswith("product")}):
         for shown, wanted in zip(results(), expected, strict=True):
             torch.testing.assert_close(shown, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_a_product_of_a_matrix_that_is_not_split_is_checked_too(triton, monkeypatch):
+    """Its sums go through another compiled kernel than those of parts."""
+    pytest.importorskip("triton", reason="needs Triton")
+    from engine.quantization.triton.split import part_columns
+
+    sound = operations.triton.multiply_blocks
+
+    def multiply(name, data, x, rows):
+        product = sound(name, data, x, rows)
+        is_split = part_columns(rows, x.shape[1]) < x.shape[1]
+        return product if product is None or is_split else product * 1.01
+
+    monkeypatch.setattr(operations.triton, "multiply_blocks", multiply)
+    tried, _ = proven(FakeCard(), ["product Q4_K float32", "product GPTQ-4-128-1 float32"])
+    assert [each.outcome for each in tried] == ["wrong", "right", "right"]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -40,6 +40,12 @@ def test_the_table_has_kernel_way_result_speed_and_share_of_what_is_possible(tmp
     ]
 
 
+def test_a_kernel_that_could_not_be_tried_is_not_taken_for_a_right_one(tmp_path):
+    here, sheet = machine.probe(tmp_path), planner.data_sheet(GPU.name)
+    made = report.report_of(here, GPU, [*KERNELS, "noise"], TRIED, sheet)
+    assert report.table(made)[-1].split() == ["noise", "card", "unchecked"]
+
+
 def test_what_went_wrong_is_said_in_sentences():
     assert report.remarks(TRIED) == [
         "Unpacking weights (Q4_K, bfloat16; triton) does not work on this graphics card: RuntimeError: no "
