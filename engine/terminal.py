@@ -232,7 +232,8 @@ def add_helps_option(parser: "argparse._ActionsContainer") -> None:
         choices=["never", "measured"],
         default="never",
         help="measured: beside a graphics card, the processor multiplies by a share of the weights in RAM "
-        "where they lie, if passes measured at loading are faster so; it rounds activations to 8 bits "
+        "where they lie, if passes measured at loading are faster so, and by experts that the card lacks, "
+        "if that takes less time than copying them; it rounds activations to 8 bits "
         "(default: never)",
     )
 

@@ -147,7 +147,7 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
 
 def experts_line(experts: ExpertFigures, tokens: int) -> str:
     """Describe what the cache of a mixture's experts did for an answer of so many tokens."""
-    chosen = experts.hits + experts.misses
+    chosen = experts.hits + experts.misses + experts.near
     share = round(100 * experts.hits / chosen) if chosen else 100
     brought, read = (
         formatting.nbytes(round(nbytes / max(1, tokens)))
@@ -160,6 +160,10 @@ def experts_line(experts: ExpertFigures, tokens: int) -> str:
         "{} % of the experts that the model used were on the graphics card; {} were copied to it per token."
     )
     sentences = [(on_card if experts.tier == "vram" else in_ram).format(share, brought)]
+    if experts.near:
+        sentences.append(
+            _tr("The processor multiplied by {} % of them in RAM.").format(round(100 * experts.near / chosen))
+        )
     if experts.tier == "vram" and experts.bytes_from_disk:
         sentences.append(_tr("Of these, {} per token had to be read from the disk.").format(read))
     if experts.predicted:

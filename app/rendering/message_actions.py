@@ -106,7 +106,8 @@ class MessageActions(QWidget):
             button.setToolTip(
                 self.tr(
                     "Answer again with the seed, settings and budgets of this answer. With the same "
-                    "models and the same arithmetic, the text is the same."
+                    "models and the same arithmetic, the text is the same, except where the processor "
+                    "helps a graphics card with the experts of a mixture: there, rounding may change it."
                 )
             )
         button.clicked.connect(lambda: self.asked.emit(action))

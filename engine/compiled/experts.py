@@ -116,6 +116,21 @@ def write_choice(at, item, blocks, used_of, starts, packed, plain):  # type: ign
     write_block(at, block, blocks, last - first, place - first, packed, plain)
 
 
+def choice_record_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Write each choice's numbers as records.
+
+    Arguments: state; routing; numbers, float32 [choices, width]; width; records and plain records of the
+    choices.
+    """
+    a = ints_at(arguments)
+    routing, blocks = ints_at(a[1]), a[3] // 32
+    used_of, starts = ints_at(routing[USED_OF]), ints_at(routing[STARTS])
+    begin = starts[routing[FIRST]] * blocks
+    items = starts[routing[LAST]] * blocks - begin
+    for item in range(begin + items * me // threads, begin + items * (me + 1) // threads):
+        write_choice(a[2] + 128 * item, item, blocks, used_of, starts, a[4], a[5])
+
+
 def expert_gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Multiply the activation of each choice's gate by its up projection, and write the products as records.
 

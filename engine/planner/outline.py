@@ -28,6 +28,7 @@ from engine.planner.tiles import (
     REWRITTEN,
     average_packing,
     kept_nbytes,
+    near_experts,
     tile_bits,
     tiling_nbytes,
 )
@@ -96,7 +97,8 @@ class Outline:
     is none. `tiling`: bytes that all weights take beyond the stored ones in the tiles of compiled passes,
     where these are much larger. `packing`: how many times as long as usual it takes to bring a streamed byte
     into such tiles, on average. `lendable`: the share of the layers' bytes by which a processor can multiply
-    beside a card: in no expert, and stored in one piece, in a format of compiled passes.
+    beside a card: in no expert, and stored in one piece, in a format of compiled passes; `near_experts`:
+    whether it can do so with experts.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
@@ -133,6 +135,7 @@ class Outline:
     tiling: int = 0
     packing: float = 1.0
     lendable: float = 0.0
+    near_experts: bool = False
     states: int = 0
     state_row: int = 0
     uneven: int = 0
@@ -244,6 +247,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         if variant.bits and model.compiled
         else 0,
         lendable=1 - experts / sum(layers) if variant.format in ("gguf", "16-bit") else 0.0,
+        near_experts=bool(model.experts) and variant.format in ("gguf", "16-bit"),
         experts=experts,
         expert=max(layer.mlp for layer in of_layers) // model.experts if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
@@ -313,6 +317,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         else 0,
         packing=average_packing(multiplied),
         lendable=1 - sum(map(kept_nbytes, weights, weights.values())) / sum(layers.values()),
+        near_experts=near_experts(weights),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
         uneven=stored_uneven(weights, hidden),

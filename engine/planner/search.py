@@ -17,6 +17,7 @@ from engine.planner.outline import OWN_ROWS, Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, OtherWay, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
+from engine.planner.shared_experts import shared_misses
 from engine.planner.shared_target import SharedTarget
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
@@ -274,18 +275,26 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
         if share and 1 + budget <= ROWS:
             computing_s = helped.computing_s(1 + budget, most)
             streaming = helped.streaming(1 + budget, most)
+    elif placement.cache and (beside := _beside(candidate)):
+        streaming, share = shared_misses(target, placement, streaming, beside, 1 + budget)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
     return replace(predicted, target_s=predicted.target_s * correction.verifying, helped=share)
 
 
 def shared(candidate: Candidate, placement: LayerPlacement) -> SharedTarget | None:
     """Return the target as card and processor share it; None if the processor may not help."""
-    helper, machine = candidate.asked.helper, candidate.machine
-    if helper is None or candidate.device != "cuda" or not placement.ram or not placement.ring:
+    beside, target = _beside(candidate), candidate.pair.target
+    if beside is None or not placement.ram or not placement.ring:
         return None
-    target = candidate.pair.target
-    beside = Helper.beside(helper, machine.link)
-    return SharedTarget(target, placement, machine, candidate.compute(target), beside)
+    return SharedTarget(target, placement, candidate.machine, candidate.compute(target), beside)
+
+
+def _beside(candidate: Candidate) -> Helper | None:
+    """Return the processor beside the card; None if it may not help."""
+    helper = candidate.asked.helper
+    if helper is None or candidate.device != "cuda":
+        return None
+    return Helper.beside(helper, candidate.machine.link)
 
 
 def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream:

@@ -1,7 +1,7 @@
 """What the weights of each format take in the tiles of compiled passes: whether there are any, their bytes,
 and the work of bringing streamed bytes into them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from engine.checkpoints import Weight
 
@@ -45,8 +45,21 @@ def kept_nbytes(name: str, weight: Weight) -> int:
     """Return the bytes of a layer's matrix by which no processor can multiply beside a card; 0 of others."""
     if ".layers." not in name or len(weight.shape) < 2:
         return 0
-    in_tiles = weight.format in COMPILED and len(weight.spans) == 1 and not weight.shape[1] % 32
-    return 0 if in_tiles and ".experts." not in name else weight.nbytes
+    return 0 if _in_tiles(weight) and not _of_expert(name) else weight.nbytes
+
+
+def near_experts(weights: Mapping[str, Weight]) -> bool:
+    """Return whether a processor can multiply by the experts of a model beside a card."""
+    experts = [weight for name, weight in weights.items() if _of_expert(name) and len(weight.shape) == 2]
+    return bool(experts) and all(map(_in_tiles, experts))
+
+
+def _of_expert(name: str) -> bool:
+    return ".experts." in name
+
+
+def _in_tiles(weight: Weight) -> bool:
+    return weight.format in COMPILED and len(weight.spans) == 1 and not weight.shape[1] % 32
 
 
 def average_packing(weights: Collection[Weight]) -> float:

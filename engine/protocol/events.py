@@ -275,6 +275,7 @@ class ExpertFigures(Struct, kw_only=True):
     right: int  # experts of these that it then chose
     tier: Literal["vram", "ram"] = "ram"  # where the cache is
     bytes_from_disk: int = 0  # of experts: on the processor all of bytes_read, with a card those not in RAM
+    near: int = 0  # experts that the card lacked, and by which the processor multiplied in RAM: no misses
 
 
 class Step(Struct, kw_only=True):

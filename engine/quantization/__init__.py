@@ -2,6 +2,7 @@
 
 from engine.quantization.modules import (
     Experts,
+    NearExperts,
     PackedEmbedding,
     PackedLinear,
     RowTable,
@@ -15,6 +16,7 @@ from engine.quantization.packed import DiskRows, NearProduct, Packed, Workspace
 __all__ = [
     "DiskRows",
     "Experts",
+    "NearExperts",
     "NearProduct",
     "Packed",
     "PackedEmbedding",

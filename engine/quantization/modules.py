@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.errors import BadCheckpoint
@@ -87,6 +88,21 @@ class PackedEmbedding(nn.Module):
 TREE_ROWS = 64
 
 
+class NearExperts(Protocol):
+    """Experts of a mixture that lie in RAM, by which the processor multiplies there, beside a card."""
+
+    def take(self, used: Sequence[int], rows: Sequence[int]) -> list[int]:
+        """Return those of the `used` experts by which the processor multiplies in this pass. rows: the number
+        of rows that chose each."""
+
+    def start(self, x: Tensor, experts: Sequence[int], rows: Sequence[NDArray[np.int64]]) -> None:
+        """Start multiplying rows of x [n, width] by the experts taken. rows: the numbers of those of each."""
+
+    def finish(self) -> Tensor:
+        """Return what these experts give their rows, expert by expert, without shares: [rows of all, width],
+        on the device of x."""
+
+
 class Experts(nn.Module):
     """The experts of a mixture: two or three matrices each, and perhaps their biases. A pass reads only the
     experts that its rows are routed to.
@@ -94,8 +110,9 @@ class Experts(nn.Module):
     Replaces modules that keep all experts in 3-D parameters (transformers' MixtralExperts).
     Attributes: `kinds`, the names of an expert's matrices in the order of use: gate_proj and up_proj
     [inner, width], up_proj alone, or gate_up_proj [2 * inner, width] with the rows of both in turn, and
-    down_proj [width, inner]; `mover`, which is told which experts a pass uses; None if all are in memory. The
-    biases of all experts are the parameters `<kind>_bias`, [experts, rows].
+    down_proj [width, inner]; `mover`, which is told which experts a pass uses; None if all are in memory;
+    `near`, by which the processor helps; None if it does not. The biases of all experts are the parameters
+    `<kind>_bias`, [experts, rows].
     """
 
     def __init__(
@@ -111,12 +128,18 @@ class Experts(nn.Module):
         self._matrices: dict[int, dict[str, Packed]] = {}
         self._activation = activation
         self.mover: Mover | None = None
+        self.near: NearExperts | None = None
         for name, bias in (biases or {}).items():
             self.register_parameter(name, bias)
 
     def place(self, kind: str, expert: int, matrix: Packed) -> None:
         """Set one matrix."""
         self._matrices.setdefault(expert, {})[kind] = matrix
+
+    @property
+    def count(self) -> int:
+        """The number of experts."""
+        return len(self._matrices)
 
     def matrices(self, experts: Iterable[int] | None = None) -> list[Packed]:
         """Return the matrices of `experts`; None: of all."""
@@ -138,33 +161,54 @@ class Experts(nn.Module):
                 f"A router chose expert {used[-1]}, and there are {len(self._matrices)}.",
                 "The file is damaged: download the model again.",
             )
+        near = self.near.take(used, counts.tolist()) if self.near else []
         if self.mover is not None:
             by_row = table.tolist() if len(chosen) <= TREE_ROWS else []
             kind = self.kinds[0]
             of_rows = [[self._matrices[expert][kind] for expert in row] for row in by_row]
-            self.mover.choose(self.matrices(used), of_rows)
+            self.mover.choose(self.matrices(used), of_rows, self.matrices(near))
         # Places in the table of choices, expert by expert, each expert's from the first row to the last.
         places = chosen.flatten().argsort(stable=True).split(counts.tolist())
         answers = x.new_empty(chosen.numel(), x.shape[1])
-        for expert, mine in zip(used, places, strict=True):
-            inner = self._activation(*self._gate_and_up(expert, x[mine // chosen.shape[1]]))
-            answer = self._product("down_proj", expert, inner) * shares.flatten()[mine, None]
-            answers.index_copy_(0, mine, answer.to(answers.dtype))
+
+        def put(answer: Tensor, mine: Tensor) -> None:
+            shared = answer * shares.flatten()[mine, None]
+            answers.index_copy_(0, mine, shared.to(answers.dtype))
+
+        if self.near and near:
+            self.near.start(x, near, _rows_of(near, table))
+        of_expert = dict(zip(used, places, strict=True))
+        for expert, mine in of_expert.items():
+            if expert not in near:
+                put(self._answer(expert, x[mine // chosen.shape[1]]), mine)
+        if self.near and near:
+            put(self.near.finish(), torch.cat([of_expert[expert] for expert in near]))
         first, *others = answers.view(*chosen.shape, -1).unbind(1)
         for answer in others:
             first = first + answer
         return first
 
-    def _gate_and_up(self, expert: int, x: Tensor) -> tuple[Tensor, ...]:
+    def inner(self, product: Callable[[str], Tensor]) -> Tensor:
+        """Return what down multiplies. product: maps the name of a matrix to its product, with the bias."""
         if "gate_up_proj" in self.kinds:
-            both = self._product("gate_up_proj", expert, x)
-            return both[:, ::2], both[:, 1::2]
-        return tuple(self._product(kind, expert, x) for kind in self.kinds if kind != "down_proj")
+            both = product("gate_up_proj")
+            return self._activation(both[:, ::2], both[:, 1::2])
+        return self._activation(*(product(kind) for kind in self.kinds if kind != "down_proj"))
+
+    def _answer(self, expert: int, x: Tensor) -> Tensor:
+        """Return what an expert gives rows x [n, width], [n, width]."""
+        inner = self.inner(lambda kind: self._product(kind, expert, x))
+        return self._product("down_proj", expert, inner)
 
     def _product(self, kind: str, expert: int, x: Tensor) -> Tensor:
         output = self._matrices[expert][kind].product(x)
         bias = getattr(self, f"{kind}_bias", None)
         return output if bias is None else output + bias[expert]
+
+
+def _rows_of(experts: Sequence[int], table: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return for each of some experts the rows that chose it. table: the experts of each row, [rows, k]."""
+    return [np.nonzero(table == expert)[0] for expert in experts]
 
 
 def clamped_gate(alpha: float, limit: float) -> Callable[[Tensor, Tensor], Tensor]:

@@ -298,6 +298,7 @@ class AnswerWriter:
             right=counts.right,
             tier=tier_of(self.pair.target),
             bytes_from_disk=counts.from_disk,
+            near=counts.near,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:

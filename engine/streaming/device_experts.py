@@ -109,6 +109,34 @@ class DeviceExperts(ExpertHome):
             slot.arrived = None
         return fetched
 
+    @property
+    def slabs(self) -> Sequence[NDArray[np.uint8]]:
+        """The memory of each expert, if all are in RAM; else empty."""
+        return self._in_ram
+
+    def lacking(self, experts: Sequence[int]) -> list[int]:
+        """Return those of these experts that are neither here nor on their way, in the order of what they are
+        worth here, the least first."""
+        with self._changed:
+            worth = self._policy.worth()
+            return sorted((each for each in experts if self._lacks(each)), key=lambda each: worth[each])
+
+    def bring(self, expert: int) -> None:
+        """Begin to copy `expert` for later passes, if it is worth more than another that is here."""
+        with self._changed:
+            if self._lacks(expert):
+                self._begin(expert, of_wanted=False)
+
+    def copy_s(self, experts: Sequence[int]) -> float:
+        """Return the seconds in which one expert is copied to the device, from copies of these, which are all
+        in RAM, to memory that is nobody's."""
+        (memory,) = self._link.slots(1, self._slot_nbytes)
+        begun, event = self._crew.now(), self._link.used()
+        for expert in experts:
+            event = self._link.copy(memory, self._in_ram[expert], event)
+        self._link.wait(event)
+        return (self._crew.now() - begun) / len(experts)
+
     def clear(self) -> None:
         if self._ram:
             self._ram.clear()

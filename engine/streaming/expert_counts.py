@@ -10,7 +10,8 @@ class ExpertCounts:
     Attributes: `hits`, `misses`: experts that were, and were not, in the cache or on their way when their
     mixture chose them; `read`: bytes brought into the cache; `predicted`: experts brought before a mixture
     had chosen; `right`: how many of these it chose next; `from_disk`: bytes read from the disk: on the
-    processor all of `read`, beside a card those that were not in RAM.
+    processor all of `read`, beside a card those that were not in RAM; `near`: experts that were not in the
+    cache of a card, and by which the processor multiplied in RAM; they are no misses.
     """
 
     hits: int = 0
@@ -19,6 +20,12 @@ class ExpertCounts:
     predicted: int = 0
     right: int = 0
     from_disk: int = 0
+    near: int = 0
+
+    @property
+    def used(self) -> int:
+        """How often passes have used an expert."""
+        return self.hits + self.misses + self.near
 
     def __sub__(self, before: "ExpertCounts") -> "ExpertCounts":
         """Return what was done since `before`."""
@@ -29,6 +36,7 @@ class ExpertCounts:
             self.predicted - before.predicted,
             self.right - before.right,
             self.from_disk - before.from_disk,
+            self.near - before.near,
         )
 
 

@@ -62,7 +62,7 @@ class ExpertHome(ABC):
         self._held: list[int] = []  # the experts in use
         self._missed: set[int] = set()  # of the experts that are wanted
         self._guessed: set[int] = set()
-        self._hits = self._misses = self._moved = self._predicted = self._right = 0
+        self._hits = self._misses = self._moved = self._predicted = self._right = self._near = 0
 
     @property
     def nbytes(self) -> int:
@@ -79,18 +79,24 @@ class ExpertHome(ABC):
     def counts(self) -> ExpertCounts:
         with self._changed:
             done = self._hits, self._misses, self._moved, self._predicted, self._right
-            return ExpertCounts(*done, self._from_disk())
+            return ExpertCounts(*done, self._from_disk(), self._near)
 
-    def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
-        """Announce the experts of one mixture that this pass fetches, in the order of use. rows: those of
-        each row, for `kept`; empty if they are not known."""
+    def choose(
+        self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = (), near: Sequence[int] = ()
+    ) -> None:
+        """Announce the experts of one mixture that this pass uses, in the order of use, and fetches but for
+        those `near`, which are used where they lie. rows: those of each row, for `kept`; empty if they are
+        not known."""
         if not wanted:
             return
         mixture = self._experts[wanted[0]].mixture
         assert mixture is not None
         with self._changed:
             self._policy.choose(mixture, wanted, rows)
-            self.begin(mixture, wanted)
+            for expert in near:
+                self._policy.use(expert)
+            self._near += len(near)
+            self.begin(mixture, [expert for expert in wanted if expert not in near])
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -46,9 +46,15 @@ class Mover(Protocol):
     def fetch(self, matrix: Movable) -> None:
         """Give `matrix` its bytes; they are valid until the next fetch."""
 
-    def choose(self, chosen: Sequence[Movable], rows: Sequence[Sequence[Movable]] = ()) -> None:
-        """Announce which matrices of a mixture this pass fetches. rows: one matrix of each expert that a row
-        chose, by row, so that `kept` teaches what follows a row; empty if they are not known."""
+    def choose(
+        self,
+        chosen: Sequence[Movable],
+        rows: Sequence[Sequence[Movable]] = (),
+        near: Sequence[Movable] = (),
+    ) -> None:
+        """Announce which matrices of a mixture this pass uses, and fetches but for those `near`, by which the
+        processor multiplies where they lie in RAM. rows: one matrix of each expert that a row chose, by row,
+        so that `kept` teaches what follows a row; empty if they are not known."""
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""

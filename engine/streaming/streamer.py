@@ -218,6 +218,22 @@ class Streamer:
         self._ring.leave_out(lent)
 
     @property
+    def near_experts(self) -> DeviceExperts | None:
+        """The cache of a device whose experts all lie in RAM, too, so that the processor can multiply by
+        those that the cache lacks; None if there is none."""
+        cache = self._cache
+        return cache if isinstance(cache, DeviceExperts) and len(cache.slabs) else None
+
+    def expert_parts(self, cache: DeviceExperts) -> dict[int, tuple[int, tuple[NDArray[np.uint8], ...]]]:
+        """Return for each matrix of an expert, by its id, the number of the expert and the matrix's bytes in
+        RAM. cache: `near_experts`."""
+        return {
+            id(each.matrix): (number, parts)
+            for number, (chunk, slab) in enumerate(zip(self._experts, cache.slabs, strict=True))
+            for each, parts in zip(chunk.stored, chunk.parts(slab), strict=True)
+        }
+
+    @property
     def lent_nbytes(self) -> int:
         """Bytes of the chunks that are lent to the processor."""
         return sum(self._chunks[number].nbytes for number in self._lent)
@@ -334,11 +350,20 @@ class Streamer:
         """Return a context whose passes teach nothing about the routing: their text is nobody's."""
         return self._cache.trial() if self._cache else nullcontext()
 
-    def choose(self, chosen: Sequence[Movable], rows: Sequence[Sequence[Movable]] = ()) -> None:
+    def choose(
+        self,
+        chosen: Sequence[Movable],
+        rows: Sequence[Sequence[Movable]] = (),
+        near: Sequence[Movable] = (),
+    ) -> None:
         if self._cache:
             self._release(cached=True)
-            of_rows = [[self._places[id(matrix)][0] for matrix in row] for row in rows]
-            self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)), of_rows)
+            of_rows = [[self.chunk(matrix) for matrix in row] for row in rows]
+            self._cache.choose(self._numbers(chosen), of_rows, self._numbers(near))
+
+    def _numbers(self, matrices: Sequence[Movable]) -> list[int]:
+        """Return the numbers of the chunks of these matrices, each once."""
+        return list(dict.fromkeys(self.chunk(matrix) for matrix in matrices))
 
     def shrink(self) -> bool:
         """Give back about an eighth of the device memory that a cache of experts has, after a pass that ended
@@ -360,7 +385,8 @@ class Streamer:
 
     def remember(self) -> None:
         """Keep what the passes have taught about the routing for the next start of the program."""
-        if self._cache and self._cache.counts.hits + self._cache.counts.misses:
+        counts = self.experts
+        if self._cache and counts and counts.used:
             keep_counts(self._model, self._cache.routing)
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ from engine.streaming.loan import Lending
 from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache
+from engine.torch_model.near_experts import ExpertProcessor, near_mixtures
 from engine.torch_model.near_products import NearProducts
 from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.surroundings import surroundings_of
@@ -47,7 +48,8 @@ class TorchModel(Model):
 
     Attributes: `config`, from transformers; `dtype`, that of states and logits; `graphs`, the CUDA graphs for
     small passes; None if not all weights are on a CUDA device, if the model is a mixture of experts, or if
-    layers have states; `lending`, which lets the processor help the card, or None.
+    layers have states; `lending`, which lets the processor help the card, or None; `near_experts`, by
+    which it does so in mixtures, or None.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class TorchModel(Model):
         self.prompt_rows = None if device == "cpu" else PROMPT_ROWS
         self.lending: Lending | None = None
         self._near: NearProducts | None = None
+        self.near_experts: ExpertProcessor | None = None
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
         # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
@@ -116,7 +119,8 @@ class TorchModel(Model):
     def arithmetic(self) -> str:
         dtype = str(self.dtype).removeprefix("torch.")
         share = self.lending.share if self.lending else 0.0
-        return f"{dtype}, {share:.1%} by the processor" if share else dtype
+        experts = ", experts by the processor" if self.near_experts else ""
+        return (f"{dtype}, {share:.1%} by the processor" if share else dtype) + experts
 
     @property
     def nbytes(self) -> int:
@@ -140,10 +144,29 @@ class TorchModel(Model):
             self.lending = Lending(self.streamer, near.sizes, near.turn)
             self.lending.choose(self._timed_pass, near.bytes_per_s(ROWS))
             self.tree_rows = ROWS if self.lending.share else None
+        self._let_processor_help_with_experts(self.streamer, link)
+
+    def _let_processor_help_with_experts(self, streamer: Streamer, link: DeviceLink) -> None:
+        cache = streamer.near_experts
+        if cache and (mixtures := near_mixtures(self.module, streamer, cache)):
+            chosen: int = self.config.num_experts_per_tok
+            self.near_experts = near = ExpertProcessor(
+                mixtures, chosen, cache, self.device, link, shared_pool()
+            )
+            near.help()
+            times = near.loan.times
+            _log.info(
+                "An expert is copied to the card in %.2f ms, and multiplied by in RAM in %.2f ms for one row "
+                "and %.2f ms for eight; rows and results cross the link in %.2f ms.",
+                *(1e3 * each for each in (times.link_s, times.products_s([1]), times.products_s([8]))),
+                1e3 * times.exchange_s,
+            )
 
     def close(self) -> None:
         if self._near:
             self._near.close()
+        if self.near_experts:
+            self.near_experts.close()
         super().close()
 
     def _timed_pass(self) -> float:

@@ -10,20 +10,21 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.compiled.matrix import StreamedMatrix, aligned, can_tile
+from engine.compiled.matrix import StreamedMatrix, can_tile
 from engine.compiled.pool import ComputePool
 from engine.compiled.stored_product import StoredProducts
 from engine.planner.loan import ROWS
 from engine.quantization import Packed
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink, Event
+from engine.torch_model.near_rooms import Rooms, copyable
 
 
 class Processor:
@@ -32,12 +33,10 @@ class Processor:
 
     def __init__(self, matrices: Sequence[StreamedMatrix], link: DeviceLink, pool: ComputePool) -> None:
         self._link = link
-        self._products = StoredProducts(matrices, pool, ROWS, self._allocate)
-        self._room_nbytes = 4 * ROWS * max(matrix.shape[0] for matrix in matrices)
+        self._products = StoredProducts(matrices, pool, ROWS, partial(copyable, link))
+        self._rooms = Rooms(link, 4 * ROWS * max(matrix.shape[0] for matrix in matrices))
         self._leader = ThreadPoolExecutor(1, thread_name_prefix="near")
         self._jobs: deque[Future[tuple[Tensor, Tensor]]] = deque()  # room and, in it, the output
-        # Rooms with the event after which they may be written: the end of an output's copy to the card.
-        self._rooms: SimpleQueue[tuple[Tensor, Event]] = SimpleQueue()
         self._sent: Event = None
         self._like = torch.empty(0)
 
@@ -55,9 +54,7 @@ class Processor:
     def finish(self) -> Tensor:
         """See `engine.quantization.NearProduct`."""
         (room, output), x = self._jobs.popleft().result(), self._like
-        on_card = output.to(x.device, non_blocking=True).to(x.dtype, copy=x.is_cpu)
-        self._rooms.put((room, self._link.used()))
-        return on_card
+        return self._rooms.send(room, output, x)
 
     def close(self) -> None:
         """End the thread."""
@@ -69,25 +66,15 @@ class Processor:
         while self._jobs:
             job = self._jobs.popleft()
             if not job.cancel() and job.exception() is None:
-                self._rooms.put((job.result()[0], self._link.used()))
+                self._rooms.give_back(job.result()[0])
 
     def _multiply(self, number: int, rows: int) -> tuple[Tensor, Tensor]:
         self._link.wait(self._sent)
         numbers = self._products.multiply(number, rows)
-        try:
-            room, copied = self._rooms.get_nowait()
-            self._link.wait(copied)
-        except Empty:
-            room = torch.from_numpy(self._allocate(self._room_nbytes).view(np.float32))
+        room = self._rooms.take()
         output = room[: numbers.size].view(numbers.shape)
         np.copyto(output.numpy(), numbers)
         return room, output
-
-    def _allocate(self, nbytes: int) -> NDArray[np.uint8]:
-        try:
-            return self._link.slab(nbytes)
-        except RuntimeError:  # no more memory can be pinned: copies wait, and are as right
-            return aligned(nbytes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1621,8 +1621,8 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>같은 시드로 다시 답하기</translation>
         </message>
         <message>
-            <source>Answer again with the seed, settings and budgets of this answer. With the same models and the same arithmetic, the text is the same.</source>
-            <translation>이 답변의 시드, 설정, 예산으로 다시 답합니다. 모델과 연산 방식이 같으면 텍스트도 같습니다.</translation>
+            <source>Answer again with the seed, settings and budgets of this answer. With the same models and the same arithmetic, the text is the same, except where the processor helps a graphics card with the experts of a mixture: there, rounding may change it.</source>
+            <translation>이 답변의 시드, 설정, 예산으로 다시 답합니다. 모델과 연산 방식이 같으면 텍스트도 같습니다. 다만 프로세서가 전문가 혼합 모델의 전문가 계산으로 그래픽 카드를 돕는 경우에는 반올림 때문에 달라질 수 있습니다.</translation>
         </message>
         <message>
             <source>Answer again, with another seed</source>
@@ -5887,6 +5887,10 @@ other: everything else</source>
         <message>
             <source>The answer was too short to measure its speed.</source>
             <translation>답변이 너무 짧아 속도를 측정할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The processor multiplied by {} % of them in RAM.</source>
+            <translation>프로세서가 그중 {} %를 RAM에서 곱했습니다.</translation>
         </message>
         <message>
             <source>The speed-up over plain decoding is shown once plain decoding has been measured on this machine.</source>

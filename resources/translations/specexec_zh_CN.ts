@@ -1621,8 +1621,8 @@ KV 缓存：模型对已有文本的记忆
             <translation>用相同的种子重新回答</translation>
         </message>
         <message>
-            <source>Answer again with the seed, settings and budgets of this answer. With the same models and the same arithmetic, the text is the same.</source>
-            <translation>用此回答的种子、设置和预算重新回答。模型和运算方式相同时，文本也相同。</translation>
+            <source>Answer again with the seed, settings and budgets of this answer. With the same models and the same arithmetic, the text is the same, except where the processor helps a graphics card with the experts of a mixture: there, rounding may change it.</source>
+            <translation>用此回答的种子、设置和预算重新回答。模型和运算方式相同时，文本也相同；但处理器协助显卡计算混合模型的专家时，文本可能因舍入而不同。</translation>
         </message>
         <message>
             <source>Answer again, with another seed</source>
@@ -5887,6 +5887,10 @@ other: everything else</source>
         <message>
             <source>The answer was too short to measure its speed.</source>
             <translation>回答太短，无法测量其速度。</translation>
+        </message>
+        <message>
+            <source>The processor multiplied by {} % of them in RAM.</source>
+            <translation>其中 {} % 由处理器在内存中相乘。</translation>
         </message>
         <message>
             <source>The speed-up over plain decoding is shown once plain decoding has been measured on this machine.</source>

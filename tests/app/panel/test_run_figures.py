@@ -115,6 +115,10 @@ def test_what_the_cache_of_experts_did_is_said() -> None:
     assert "disk" not in said
     said = run_figures.experts_line(structs.replace(on_card, bytes_from_disk=10 << 20), tokens=10)
     assert "1.0 MB per token had to be read from the disk." in said
+    helped = structs.replace(on_card, misses=5, near=20)
+    said = run_figures.experts_line(helped, tokens=10)
+    assert said.startswith("75 % of the experts")
+    assert "The processor multiplied by 20 % of them in RAM." in said
     assert "40 % of those read ahead" in run_figures.experts_line(
         structs.replace(figures, predicted=10, right=4), tokens=10
     )

@@ -4,10 +4,13 @@ import platformdirs
 import pytest
 import torch
 
+from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner.expert_loan import ExpertTimes
 from engine.routing import kept_counts
 from engine.streaming import WeightLimits
-from tests.engine.card.card import DEVICE
+from engine.torch_model.near_experts import ExpertProcessor
+from tests.engine.card.card import CARD, DEVICE
 from tests.engine.card.test_engine import answer, engine, load, load_pair, text_of, tiny_gaps
 from tests.engine.heads.test_service import write_target
 from tests.engine.models import CONTEXT, ours, reference
@@ -155,3 +158,45 @@ def test_figures_tell_where_experts_are_and_what_crossed_the_link(engine, tmp_pa
     assert places(on_disk).keys() == {"vram", "ram", "ssd"}
     assert places(in_ram)["ram"] == places(on_disk)["ssd"] > places(on_disk)["vram"]
     assert places(on_disk)["ram"] <= 500_000
+
+
+SLOW_LINK = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=1e-3, row_s=1e-5)
+EVEN = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=0.8, row_s=0.0)
+
+
+@pytest.mark.parametrize("nbytes", [FEW, MANY], ids=["few on the card", "many on the card"])
+@pytest.mark.parametrize("times", [SLOW_LINK, EVEN], ids=["slow link", "even"])
+def test_a_helped_card_writes_the_text_that_the_processor_writes(path, nbytes, times, monkeypatch):
+    monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: times)
+    target = load(path, limits=WeightLimits(nbytes), processor_helps=True)
+    assert text_of(target, None, seed=1) == text_of(ours(mixture()), None, seed=1)
+    assert target.experts.near > 0
+    target.close()
+
+
+def test_in_a_helped_pass_the_host_waits_only_for_what_routers_choose(path, monkeypatch):
+    monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: SLOW_LINK)
+    model = load(path, limits=WeightLimits(FEW), processor_helps=True)
+    rows, cache = Rows.text(TEXT, 0), model.new_cache(CONTEXT)
+    before = CARD.kernels.waits
+    model.forward(rows, cache)
+    assert model.experts.near > 0
+    assert CARD.kernels.waits == before + 2 + 1, "of two mixtures, and an embedding on the disk"
+    model.close()
+
+
+def test_figures_tell_by_how_many_experts_the_processor_multiplied(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: SLOW_LINK)
+    write_target(tmp_path)
+    mixture().save_pretrained(tmp_path)
+    found = {}
+    for helps in ("never", "measured"):
+        few = FEW / 2**30
+        loaded = load_pair(engine, tmp_path, context=64, vram_limit=few, processor_helps=helps)
+        assert ("experts by the processor" in loaded.dtype) == (helps == "measured")
+        found[helps] = answer(engine, "none")
+        engine.unload()
+    alone, helped = found["never"], found["measured"]
+    assert helped.token_ids == alone.token_ids
+    assert alone.experts.near == 0 < helped.experts.near
+    assert helped.experts.bytes_read < alone.experts.bytes_read

@@ -48,12 +48,8 @@ def test_more_rows_are_the_cards_alone():
         (replace(MACHINE, link=60e9), LENDABLE, HELPED),
         (replace(MACHINE, vram=80 * GIB), LENDABLE, HELPED),
         (MACHINE, LENDABLE, replace(HELPED, ram_limit_nbytes=2 * GIB)),
-        (MACHINE, PairOutline(catalogued("qwen3-30b-a3b-q4_k_m"), None, PAIR.acceptance), HELPED),
     ],
-    ids=[
-        *("not asked", "another format", "a fast link", "nothing streamed", "the disk is the limit"),
-        "only experts in RAM",
-    ],
+    ids=["not asked", "another format", "a fast link", "nothing streamed", "the disk is the limit"],
 )
 def test_the_processor_does_not_help_where_it_does_not_pay(machine, pair, asked):
     plan = plan_for(machine, pair, asked)

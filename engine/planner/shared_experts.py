@@ -1,0 +1,29 @@
+"""Predicts how link and processor share the experts of a mixture that a card lacks."""
+
+from engine.planner.expert_loan import GAIN, ROWS
+from engine.planner.loan import Helper, processor_share
+from engine.planner.outline import Outline
+from engine.planner.placement import LayerPlacement
+from engine.planner.prediction import Stream
+
+
+def shared_misses(
+    target: Outline, placement: LayerPlacement, missed: Stream, helper: Helper, rows: int
+) -> tuple[Stream, float]:
+    """Return the seconds that the missed experts of a pass take with the processor's help, and the share of
+    their bytes that crosses no link: 0 if the help does not pay, or is not possible.
+
+    missed: the seconds without help. Reckoned as if a layer could be divided where link and processor end
+    together, while a loaded model divides whole experts. All experts have to be in RAM.
+    """
+    if not target.near_experts or placement.ssd or rows > ROWS or not missed.link_s:
+        return missed, 0.0
+    of_expert = rows * target.chosen / (1 - (1 - target.chosen) ** rows)  # rows that chose it
+    weights = target.layer_weights / sum(target.layers)  # of a byte
+    rate = 1 / helper.product_s(1.0, weights, max(1, round(of_expert)), target.packing)
+    share = processor_share(rate, helper.link)
+    exchange_s = 2 * len(target.layers) * helper.exchange_s(rows * target.hidden)
+    shared_s = (1 - share) * missed.link_s + exchange_s
+    if shared_s >= GAIN * missed.link_s:
+        return missed, 0.0
+    return Stream(shared_s, 0.0, shared_s, in_turn=True), share
