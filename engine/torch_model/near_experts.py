@@ -112,7 +112,11 @@ class ExpertProcessor:
         self._job: Future[tuple[Tensor, Tensor, float]] | None = None  # room, output in it, seconds
         self._like = torch.empty(0)
         self._rows: list[int] = []  # of each expert of the job
-        self.loan = ExpertLoan(self._timed())
+        try:
+            self.loan = ExpertLoan(self._timed())
+        except BaseException:
+            self.close()
+            raise
 
     def help(self) -> None:
         """Let the processor multiply by experts from now on."""

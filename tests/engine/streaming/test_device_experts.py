@@ -307,3 +307,29 @@ def test_an_expert_whose_copy_failed_is_copied_again(tmp_path):
             device.use(1)
             device.use(2)
     assert device.wrong == []
+
+
+@pytest.mark.parametrize("slots", [3, 7, 12])
+def test_experts_that_are_used_in_ram_are_not_fetched_and_may_be_brought_for_later(tmp_path, slots):
+    for seed in range(4):
+        rng, near = random.Random(seed), 0
+        with closing(Device(tmp_path / "weights", slots, FakeLink(seed))) as device:
+            cache = device.cache
+            for _ in range(15):
+                for mixture in range(MIXTURES):
+                    first = mixture * EXPERTS
+                    wanted = sorted(rng.sample(range(first, first + EXPERTS), 3))
+                    lacking = cache.lacking(wanted)
+                    lent = lacking[: rng.randint(0, 3)]
+                    cache.choose(wanted, near=lent)
+                    near += len(lent)
+                    for expert in lent[:1]:
+                        cache.bring(expert)
+                    for expert in wanted:
+                        if expert not in lent:
+                            device.use(expert)
+            device.link.wait(device.link.used())
+            counts = cache.counts
+            assert device.wrong == []
+            assert (counts.near, counts.used) == (near, 15 * MIXTURES * 3)
+            assert counts.hits + counts.misses == device.used
