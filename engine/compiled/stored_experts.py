@@ -27,6 +27,7 @@ class StoredExperts:
         the most that are multiplied at a time, where a choice is one row's use of one expert."""
         one = mixtures[0][0]
         matrices = [matrix for mixture in mixtures for expert in mixture for matrix in expert]
+        self._kept = mixtures  # the table refers to the places of their bytes
         self._pool = pool
         self._state = aligned(8 * steps.STATE).view(np.int64)
         self._state[steps.STOP] = interruption.ADDRESS
