@@ -1,0 +1,42 @@
+"""A card, and a processor that multiplies by experts in RAM, give the logits of transformers."""
+
+import platformdirs
+import pytest
+import torch
+
+from engine.checkpoints import open_checkpoint
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
+from engine.planner.expert_loan import ExpertTimes
+from engine.streaming import WeightLimits, chunks
+from engine.streaming.disk import SECTOR
+from engine.torch_model.loader import load_model
+from engine.torch_model.near_experts import ExpertProcessor
+from tests.engine.models import CONTEXT, reference
+from tests.gpu.test_near_products import TEXT
+
+SLOW_LINK = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=1e-3, row_s=1e-5)
+EVEN = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=0.8, row_s=0.0)
+
+
+@pytest.mark.parametrize("times", [SLOW_LINK, EVEN, None], ids=["slow link", "even", "measured"])
+def test_logits_with_the_processors_experts_equal_those_without(times, cuda, tmp_path, monkeypatch):
+    monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
+    if times:
+        monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: times)
+    module = reference(
+        "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
+    )
+    module.save_pretrained(tmp_path)
+    how = {"limits": WeightLimits(300_000), "processor_helps": True}
+    model = load_model(open_checkpoint(tmp_path), torch.float32, cuda, no_progress, CONTEXT, **how)
+    sequence = Sequence(model, CONTEXT)
+    for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
+        sequence.align(text[:-1])
+        logits = sequence.extend(text[len(sequence.ids) :])
+        with torch.inference_mode():
+            expected = module(torch.tensor([text])).logits[0, -1]
+        torch.testing.assert_close(logits.cpu(), expected, rtol=1e-4, atol=1e-4)
+    assert model.experts.near > 0 or times is None
+    model.close()
