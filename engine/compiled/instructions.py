@@ -40,6 +40,8 @@ WORDS = ir.VectorType(I16, 2 * LANES)
 INTS = ir.VectorType(I32, LANES)
 FLOATS = ir.VectorType(F32, LANES)
 
+STORED_NBYTES = {"F32": 4, "F16": 2, "BF16": 2, "F8_E4M3": 1}  # of a plain number
+
 Value = Any  # llvmlite's values; its stubs do not cover the builder
 
 
@@ -89,14 +91,27 @@ def fma(b: Value, x: Value, y: Value, z: Value) -> Value:
 
 
 def widened(b: Value, address: Value, offset: Value | int, stored: str, lanes: int = LANES) -> Value:
-    """Load `lanes` numbers stored as "F16", "BF16" or "F32", as float32."""
-    floats = ir.VectorType(F32, lanes)
+    """Load `lanes` numbers, as float32; see `as_floats`."""
+    nbytes = STORED_NBYTES[stored]
+    kind = ir.VectorType(ir.IntType(8 * nbytes), lanes)
+    return as_floats(b, load(b, address, offset, kind, nbytes), stored)
+
+
+def as_floats(b: Value, bits: Value, stored: str) -> Value:
+    """Return numbers of which these are the bits as float32. stored: "F32", "F16", "BF16" or "F8_E4M3", whose
+    numbers are divided by 256."""
+    lanes = bits.type.count
+    floats, halves = ir.VectorType(F32, lanes), ir.VectorType(I16, lanes)
     if stored == "F32":
-        return load(b, address, offset, floats, 4)
+        return b.bitcast(bits, floats)
+    if stored == "F8_E4M3":
+        # A float16 with the same exponent; the sign is in two bits, of which the lower one is no sign.
+        wide = b.shl(b.sext(bits, halves), number(halves, 7))
+        bits, stored = b.and_(wide, number(halves, ~0x4000)), "F16"
     if stored == "F16" and INSTRUCTIONS != "portable":
-        return b.fpext(load(b, address, offset, ir.VectorType(F16, lanes), 2), floats)
+        return b.fpext(b.bitcast(bits, ir.VectorType(F16, lanes)), floats)
     ints = ir.VectorType(I32, lanes)
-    words = b.zext(load(b, address, offset, ir.VectorType(I16, lanes), 2), ints)
+    words = b.zext(bits, ints)
     if stored == "BF16":
         return b.bitcast(b.shl(words, number(ints, 16)), floats)
     sign = b.shl(b.and_(words, number(ints, 0x8000)), number(ints, 16))

@@ -6,14 +6,19 @@ Products go by blocks of 32 columns. A vector of quants has one 32-bit lane per 
 of four adjacent columns (a quad) in its bytes, for as many quads as their bits leave room for. Quants of 3, 5
 or 6 bits are split into planes: the low bits of all eight quads, then the high bits.
 
-number = factor * scale * (quant - offset), or scale * quant - minimum.
+number = factor * scale * (quant - offset), or scale * quant - minimum. A tile may begin with a factor of each
+row, by which sums are multiplied once they are complete.
+
+A format whose quants and scales are in tensors of their own has the tiles of another one, with the same
+numbers (`layout_of`): FP8 stays E4M3, a byte for each number, with a float32 for 128 columns of a row.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.compiled.instructions import LANES
-from engine.formats import FORMATS, BlockFormat
+from engine.formats import FORMATS, BlockFormat, NibbleFormat, ScaledFormat
 from engine.formats.block_scales import KINDS
+from engine.formats.joined import APART, JOINED
 
 BLOCK = 32  # columns of a block
 ALIGNMENT = 64  # bytes, a cache line
@@ -26,11 +31,12 @@ class TileLayout:
 
     bits: of a quant. offset: is subtracted from quants. levels: the numbers, 0 to 255, that quants stand for
     before the offset is subtracted; empty if quants are these numbers themselves. unit: columns whose scales
-    lie together, and of which a row has a multiple. group: columns that share a scale. minima: whether a
-    group has a minimum. supers: whether scales (and minima) are 8-bit numbers times a number of 16 bits per
-    unit; they have 16 bits otherwise. signed: whether those 8-bit scales are.
-    number: for plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and
-    minima with 16 bits: F16 or BF16. factor: of all scales.
+    lie together, and of which a row of quants has a multiple. group: columns that share a scale. minima:
+    whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times a number of
+    16 bits per unit; they have 16 bits otherwise. signed: whether those 8-bit scales are.
+    number: for plain numbers, the format they are stored in: F32, F16, BF16 or F8_E4M3, of which only the
+    last has scales. scale: the type of scales and minima with 16 bits: F16 or BF16; those of F8_E4M3 are F32.
+    factor: of all scales. row_factors: whether tiles begin with a float32 for each row.
     """
 
     bits: int
@@ -44,6 +50,22 @@ class TileLayout:
     levels: tuple[int, ...] = ()
     scale: str = "F16"
     factor: float = 1.0
+    row_factors: bool = False
+
+    @property
+    def scaled(self) -> bool:
+        """Whether these are plain numbers with scales."""
+        return self.number == "F8_E4M3"
+
+    @property
+    def step(self) -> int:
+        """Of how many columns a row has a multiple. Of plain numbers, the last unit may end early."""
+        return BLOCK if self.number else self.unit
+
+    @property
+    def lead_nbytes(self) -> int:
+        """Bytes of the factors with which a tile begins."""
+        return ALIGNMENT if self.row_factors else 0
 
     @property
     def planes(self) -> tuple[tuple[int, int], ...]:
@@ -62,18 +84,19 @@ class TileLayout:
     def scales_nbytes(self) -> int:
         """Bytes of the scales of a unit of all rows of a tile."""
         if self.number:
-            return 0
+            return 4 * LANES if self.scaled else 0
         kinds = 2 if self.minima else 1
         groups = self.unit // self.group
         return LANES * kinds * (2 + groups if self.supers else 2 * groups)
 
     def head_nbytes(self, columns: int) -> int:
         """Bytes of a tile's scales, rounded up so that the quants start at a multiple of ALIGNMENT."""
-        return _rounded_up(columns // self.unit * self.scales_nbytes)
+        return _rounded_up(-(-columns // self.unit) * self.scales_nbytes)
 
     def tile_nbytes(self, columns: int) -> int:
         """Bytes of a tile, a multiple of ALIGNMENT."""
-        return _rounded_up(self.head_nbytes(columns) + columns // BLOCK * self.block_nbytes)
+        body = columns // BLOCK * self.block_nbytes
+        return self.lead_nbytes + _rounded_up(self.head_nbytes(columns) + body)
 
 
 def _rounded_up(nbytes: int) -> int:
@@ -101,12 +124,17 @@ def _layout(form: BlockFormat) -> TileLayout:
 def expansion(name: str) -> float:
     """Return the bytes that a format's tiles take beyond the stored ones, as a share of these, where that is
     much because the file stores indices of vectors or digits of a number; else 0."""
-    form = FORMATS[name]
-    if not isinstance(form, BlockFormat):
+    form, of_tiles = FORMATS[name], layout_of(name)
+    if isinstance(form, BlockFormat):
+        stored = form.nbytes / form.values
+    elif isinstance(form, NibbleFormat):
+        stored = 0.5625 if form.scales == "E4M3" else 0.5
+    else:
         return 0.0
-    layout = LAYOUTS[name]
+    assert of_tiles is not None
+    layout = TILES[of_tiles]
     nbytes = (layout.scales_nbytes + layout.unit // BLOCK * layout.block_nbytes) // LANES
-    share = nbytes / form.nbytes - 1
+    share = nbytes / layout.unit / stored - 1
     return share if share > _MUCH else 0.0
 
 
@@ -116,3 +144,25 @@ LAYOUTS: dict[str, TileLayout] = {
     "BF16": TileLayout(16, number="BF16"),
     **{name: _layout(form) for name, form in FORMATS.items() if isinstance(form, BlockFormat)},
 }
+
+# The layouts of formats in several parts, and those of LAYOUTS, by name.
+TILES: dict[str, TileLayout] = {
+    **LAYOUTS,
+    # The bits of E4M3 become those of a float16, whose exponent is biased by 8 more.
+    "FP8": TileLayout(8, number="F8_E4M3", unit=128, group=128, scale="F32", factor=256.0),
+    "NVFP4_FACTORED": replace(LAYOUTS["NVFP4"], unit=BLOCK, row_factors=True),
+    "Q4_0_BF16": replace(LAYOUTS["Q4_0"], scale="BF16"),
+    "Q5_0_BF16": replace(LAYOUTS["Q5_0"], scale="BF16"),
+}
+_IN_PARTS = {
+    APART: JOINED,
+    **{name: "FP8" for name, form in FORMATS.items() if isinstance(form, ScaledFormat)},
+    **dict.fromkeys(("NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"), "NVFP4_FACTORED"),
+    **{"W4": "Q4_0", "W4_BF16": "Q4_0_BF16"},
+    **{"W4_ZEROS": "Q5_0", "W4_ZEROS_BF16": "Q5_0_BF16"},  # quants less zero points are -15 to 15
+}
+
+
+def layout_of(stored: str) -> str | None:
+    """Return the name of the layout that a stored format's tiles have; None if it has none."""
+    return stored if stored in LAYOUTS else _IN_PARTS.get(stored)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.storage import stored_nbytes
 from engine.compiled.instructions import LANES, call_on_tile
-from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS
-from engine.compiled.packer import tile_packer
+from engine.compiled.layout import ALIGNMENT, BLOCK, TILES
+from engine.compiled.parts_packer import packer_of
+from engine.formats.format import Parts
 from engine.formats.jit import half, helper, kernel, spread
 
 _PIECE_NBYTES = 1 << 20  # what a thread packs at a time
+_PLACES = 4  # the addresses of a matrix's parts, of which there are three at most, and a number
 
 
 def aligned(nbytes: int) -> NDArray[np.uint8]:
@@ -26,7 +27,7 @@ def aligned(nbytes: int) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """A matrix [rows, columns] that is multiplied in tiles. Attribute: `layout`, a name in LAYOUTS."""
+    """A matrix [rows, columns] that is multiplied in tiles. Attribute: `layout`, a name in TILES."""
 
     layout: str
     shape: tuple[int, int]
@@ -37,7 +38,7 @@ class Matrix:
 
     @property
     def tile_nbytes(self) -> int:
-        return LAYOUTS[self.layout].tile_nbytes(self.shape[1])
+        return TILES[self.layout].tile_nbytes(self.shape[1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +52,12 @@ class CachedMatrix(Matrix):
 class StreamedMatrix(Matrix):
     """A matrix whose bytes, as a file stores them, are in memory for a part of each pass only; its tiles are
     packed when they are multiplied. Attributes: `chunk`, the number of the chunk with which the bytes come;
-    `place`, int64 [1], their address while they are there."""
+    `place`, where they are while they are there (`locate`); for one part, int64 [1], its address, is enough;
+    `stored`: the format of the file, if it is not that of the tiles."""
 
     chunk: int
     place: NDArray[np.int64]
+    stored: str = ""
 
 
 def by_chunk(matrices: Sequence[Matrix]) -> list[list[Matrix]]:
@@ -88,33 +91,46 @@ class TiledMatrix(Matrix):
 
 def can_tile(layout: str, shape: tuple[int, int]) -> bool:
     """Return whether a matrix of this format and shape can be multiplied in tiles."""
-    if layout not in LAYOUTS:
+    if layout not in TILES:
         return False
-    return not shape[1] % LAYOUTS[layout].unit
+    return not shape[1] % TILES[layout].step
 
 
-def tiled(layout: str, shape: tuple[int, int], stored: NDArray[np.uint8]) -> TiledMatrix:
-    """Pack a matrix into tiles. stored: its bytes as a file holds them, in the format called `layout`."""
-    matrix = TiledMatrix(
-        layout, shape, aligned(-(-shape[0] // LANES) * LAYOUTS[layout].tile_nbytes(shape[1]))
-    )
+def new_place() -> NDArray[np.int64]:
+    """Return room for what `locate` writes."""
+    return np.zeros(_PLACES, np.int64)
+
+
+def locate(place: NDArray[np.int64], parts: Parts, rows: int) -> None:
+    """Write to `place` what packers ask for: the addresses of a matrix's parts, and how many bytes of the
+    second one a row has, if there are as many. rows: of the matrix."""
+    for number, part in enumerate(parts):
+        place[number] = part.ctypes.data
+    place[-1] = len(parts[1]) // rows if len(parts) > 1 else 0
+
+
+def tiled(layout: str, shape: tuple[int, int], *parts: NDArray[np.uint8], stored: str = "") -> TiledMatrix:
+    """Pack a matrix into tiles. parts: its bytes as a file holds them; stored: their format, if that is not
+    `layout`."""
+    matrix = TiledMatrix(layout, shape, aligned(-(-shape[0] // LANES) * TILES[layout].tile_nbytes(shape[1])))
     piece = max(1, _PIECE_NBYTES // matrix.tile_nbytes)
-    spread(matrix.tiles, lambda start, stop: pack(matrix, stored, matrix.data, start, stop), piece)
+    packer, place = packer_of(stored or layout), new_place()
+    locate(place, parts, shape[0])
+
+    def work(start: int, stop: int) -> None:
+        _pack(packer, place.ctypes.data, *shape, matrix.data.ctypes.data, matrix.tile_nbytes, start, stop)
+
+    spread(matrix.tiles, work, piece)
     return matrix
 
 
-def pack(
-    matrix: Matrix,
-    stored: NDArray[np.uint8],
-    into: NDArray[np.uint8],
-    first: int = 0,
-    last: int | None = None,
-) -> None:
-    """Pack the tiles first..last of a matrix, all if `last` is None, on this thread. stored: the bytes as a
-    file holds them; into: memory of all its tiles."""
-    source = stored.ctypes.data, stored_nbytes(matrix.layout, (matrix.shape[1],)), *matrix.shape
-    out = into.ctypes.data, matrix.tile_nbytes
-    _pack(tile_packer(matrix.layout), *source, *out, first, matrix.tiles if last is None else last)
+def pack(matrix: Matrix, stored: str, parts: Parts, into: NDArray[np.uint8]) -> None:
+    """Pack all tiles of a matrix on this thread. stored: the format of the parts, which are as a file holds
+    them; into: memory of all its tiles."""
+    place = new_place()
+    locate(place, parts, matrix.shape[0])
+    source = packer_of(stored), place.ctypes.data, *matrix.shape
+    _pack(*source, into.ctypes.data, matrix.tile_nbytes, 0, matrix.tiles)
 
 
 def quantized(numbers: NDArray[np.float32]) -> TiledMatrix:
@@ -128,12 +144,11 @@ def quantized(numbers: NDArray[np.float32]) -> TiledMatrix:
 
 
 @kernel
-def _pack(packer, source, row_nbytes, rows, columns, out, tile_nbytes, first, last):  # type: ignore[no-untyped-def]
-    """Pack the tiles first..last of a matrix. packer, source, out: addresses."""
+def _pack(packer, places, rows, columns, out, tile_nbytes, first, last):  # type: ignore[no-untyped-def]
+    """Pack the tiles first..last of a matrix. packer, places, out: addresses."""
     for tile in range(first, last):
         start = tile * LANES
-        at = source + start * row_nbytes
-        call_on_tile(packer, at, row_nbytes, min(LANES, rows - start), columns, out + tile * tile_nbytes)
+        call_on_tile(packer, places, start, min(LANES, rows - start), columns, out + tile * tile_nbytes)
 
 
 def _named(function: Any, layout: str) -> Any:
@@ -145,7 +160,9 @@ def _named(function: Any, layout: str) -> Any:
 @cache
 def _reader(layout: str) -> Any:
     """Return a kernel (tiles uint8, columns, bytes of a tile, rows int64 [n], out float32 [n, columns])."""
-    chosen = LAYOUTS[layout]
+    chosen = TILES[layout]
+    if chosen.scaled:
+        return _scaled_reader(layout)
     if chosen.number:
         return _plain_reader(layout)
     number = half if chosen.scale == "F16" else _bfloat16
@@ -153,15 +170,17 @@ def _reader(layout: str) -> Any:
     offset, factor, group = chosen.offset, np.float32(chosen.factor), chosen.group
     scales_nbytes, block_nbytes = chosen.scales_nbytes, chosen.block_nbytes
     kinds = 2 if minima else 1
-    unit = chosen.unit
+    unit, lead, row_factors = chosen.unit, chosen.lead_nbytes, chosen.row_factors
     levels = np.array(chosen.levels or range(1 << chosen.bits), np.int32)
 
     def read_blocks(tiles, columns, tile_nbytes, which, out):  # type: ignore[no-untyped-def]
         head_nbytes = (columns // unit * scales_nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         for index in range(len(which)):
             row = which[index]
-            start, lane = row // LANES * tile_nbytes, row % LANES
-            body = start + head_nbytes
+            start, lane = row // LANES * tile_nbytes + lead, row % LANES
+            body, whole = start + head_nbytes, np.float32(1.0)
+            if row_factors:
+                whole = tiles[start - lead :].view(np.float32)[lane]
             for column in range(columns):
                 scales = start + column // unit * scales_nbytes
                 if not supers:
@@ -182,7 +201,7 @@ def _reader(layout: str) -> Any:
                     byte = tiles[place + quad // per * 4 * LANES]
                     quant |= (byte >> bits * (quad % per) & (1 << bits) - 1) << shift
                     place += bits * 4 * LANES
-                out[index, column] = scale * np.float32(levels[quant] - offset) - minimum
+                out[index, column] = whole * (scale * np.float32(levels[quant] - offset) - minimum)
 
     return _named(read_blocks, layout)
 
@@ -192,6 +211,25 @@ def _bfloat16(data, at):  # type: ignore[no-untyped-def]
     """Return the little-endian bfloat16 at data[at] (uint8) as float32."""
     high = np.uint32(np.uint32(data[at + 1]) << np.uint32(24))
     return np.uint32(np.uint32(np.uint32(data[at]) << np.uint32(16)) | high).view(np.float32)
+
+
+def _scaled_reader(layout: str) -> Any:
+    chosen = TILES[layout]
+    unit, scales_nbytes, factor = chosen.unit, chosen.scales_nbytes, np.float32(chosen.factor)
+
+    def read_scaled(tiles, columns, tile_nbytes, which, out):  # type: ignore[no-untyped-def]
+        head_nbytes = (-(-columns // unit) * scales_nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        bits = np.empty(2, np.uint8)
+        for index in range(len(which)):
+            start, lane = which[index] // LANES * tile_nbytes, which[index] % LANES
+            scales = tiles[start : start + head_nbytes].view(np.float32)
+            for column in range(columns):
+                byte = tiles[start + head_nbytes + column * LANES + lane]
+                bits[0], bits[1] = (byte & 1) << 7, byte & 128 | (byte & 127) >> 1
+                scale = factor * scales[column // unit * LANES + lane]
+                out[index, column] = half(bits, 0) * scale
+
+    return _named(read_scaled, layout)
 
 
 def _plain_reader(layout: str) -> Any:

@@ -13,6 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from engine.checkpoints.storage import BLOCKS
 from engine.compiled.instructions import I8, I16, I32, I64, INTS, LANES, Value, load, number, store
 from engine.compiled.layout import BLOCK, LAYOUTS, TileLayout
 from engine.compiled.product import quants_at
@@ -22,39 +23,39 @@ from engine.formats.code_book import CodeBook
 from engine.formats.jit import cached_address
 
 
-class _Words:
+class Words:
     """A vector of unsigned 32-bit words as an expression: each operator emits an instruction."""
 
     def __init__(self, b: Value, value: Value) -> None:
         self._b = b
         self.value = value
 
-    def _with(self, emit: Value, other: "int | _Words") -> "_Words":
-        operand = other.value if isinstance(other, _Words) else number(INTS, other)
-        return _Words(self._b, emit(self.value, operand))
+    def _with(self, emit: Value, other: "int | Words") -> "Words":
+        operand = other.value if isinstance(other, Words) else number(INTS, other)
+        return Words(self._b, emit(self.value, operand))
 
-    def __and__(self, other: "int | _Words") -> "_Words":
+    def __and__(self, other: "int | Words") -> "Words":
         return self._with(self._b.and_, other)
 
-    def __or__(self, other: "int | _Words") -> "_Words":
+    def __or__(self, other: "int | Words") -> "Words":
         return self._with(self._b.or_, other)
 
-    def __xor__(self, other: "int | _Words") -> "_Words":
+    def __xor__(self, other: "int | Words") -> "Words":
         return self._with(self._b.xor, other)
 
-    def __lshift__(self, other: int) -> "_Words":
+    def __lshift__(self, other: int) -> "Words":
         return self._with(self._b.shl, other) if other else self
 
-    def __rshift__(self, other: int) -> "_Words":
+    def __rshift__(self, other: int) -> "Words":
         return self._with(self._b.lshr, other) if other else self
 
-    def __mul__(self, other: "int | _Words") -> "_Words":
+    def __mul__(self, other: "int | Words") -> "Words":
         return self._with(self._b.mul, other)
 
-    def __add__(self, other: int) -> "_Words":
+    def __add__(self, other: "int | Words") -> "Words":
         return self._with(self._b.add, other)
 
-    def __sub__(self, other: int) -> "_Words":
+    def __sub__(self, other: int) -> "Words":
         return self._with(self._b.sub, other)
 
 
@@ -130,13 +131,13 @@ class _Blocks:
 
     def __init__(self, b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> None:
         self._b = b
-        self._found = _words(b, rows, offsets)
+        self._found = words_of(b, rows, offsets)
         self._books: dict[CodeBook, Value] = {}  # addresses
 
-    def __call__(self, at: int, /) -> _Words:
+    def __call__(self, at: int, /) -> Words:
         return self._found[at]
 
-    def vector(self, book: CodeBook, index: _Words) -> list[_Words]:
+    def vector(self, book: CodeBook, index: Words) -> list[Words]:
         b = self._b
         if book not in self._books:
             words = [I32(int(word)) for word in book.words.flatten()]
@@ -154,19 +155,32 @@ class _Blocks:
             found = b.insert_element(found, vector, I32(lane))
         words = b.bitcast(found, ir.VectorType(I32, count * LANES))
         lanes = [list(range(first, count * LANES, count)) for first in range(count)]
-        return [_Words(b, _shuffled(b, (words, words), each)) for each in lanes]
+        return [Words(b, _shuffled(b, (words, words), each)) for each in lanes]
 
 
-def _words(b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> dict[int, _Words]:
+def words_of(b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> dict[int, Words]:
     """Return the words of all rows at these offsets. rows: addresses."""
-    found: dict[int, _Words] = {}
+    found: dict[int, Words] = {}
     for start, count in _runs(offsets):
         vectors = _transposed(b, [b.add(row, I64(start)) for row in rows], count)
-        found |= {start + 4 * i: _Words(b, vector) for i, vector in enumerate(vectors)}
+        found |= {start + 4 * i: Words(b, vector) for i, vector in enumerate(vectors)}
     return found
 
 
-def _write_block(b: Value, layout: TileLayout, block: BlockParts, scales: Value, quants: Value) -> None:
+def row_numbers(b: Value, first: Value, rows: Value) -> list[Value]:
+    """Return the number of the row in each lane: a tile that is not full repeats its last row."""
+    last = b.sub(rows, I64(1))
+    lanes = (b.select(b.icmp_signed("<", I64(lane), last), I64(lane), last) for lane in range(LANES))
+    return [b.add(first, lane) for lane in lanes]
+
+
+def rows_at(b: Value, places: Value, numbers: Sequence[Value], row_nbytes: Value) -> list[Value]:
+    """Return the addresses of these rows of a matrix's first part."""
+    source = load(b, places, 0, I64, 8)
+    return [b.add(source, b.mul(number, row_nbytes)) for number in numbers]
+
+
+def write_block(b: Value, layout: TileLayout, block: BlockParts, scales: Value, quants: Value) -> None:
     """Write a block of all rows. scales, quants: addresses in the tile."""
     halves, smalls = ir.VectorType(I16, LANES), ir.VectorType(I8, LANES)
     heads = block.scales or [block.scale]
@@ -191,40 +205,43 @@ def _write_block(b: Value, layout: TileLayout, block: BlockParts, scales: Value,
                 at += 4 * LANES
 
 
-def _pack_blocks(
+def pack_blocks(
     b: Value, layout: TileLayout, form: BlockFormat, rows: Sequence[Value], blocks: Value, out: Value
 ) -> None:
     """Pack a tile of a block format. rows: addresses; blocks: their number in a row."""
     offsets = _Offsets()
     form.split(offsets)
-    body = quants_at(b, layout, out, blocks)
+    in_block = form.values // layout.unit
+    body = quants_at(b, layout, out, b.mul(blocks, I64(in_block)))
     nbytes = form.values // BLOCK * layout.block_nbytes
     with cgutils.for_range(b, blocks) as loop:
         here = [b.add(row, b.mul(loop.index, I64(form.nbytes))) for row in rows]
         block = form.split(_Blocks(b, here, sorted(offsets.read)))
-        scales = b.add(out, b.mul(loop.index, I64(layout.scales_nbytes)))
-        _write_block(b, layout, block, scales, b.add(body, b.mul(loop.index, I64(nbytes))))
+        scales = b.add(out, b.mul(loop.index, I64(in_block * layout.scales_nbytes)))
+        write_block(b, layout, block, scales, b.add(body, b.mul(loop.index, I64(nbytes))))
 
 
-def _pack_numbers(b: Value, layout: TileLayout, rows: Sequence[Value], blocks: Value, out: Value) -> None:
-    """Pack a tile of plain numbers. rows: addresses; blocks: number of blocks of 32 in a row."""
+def pack_numbers(b: Value, layout: TileLayout, rows: Sequence[Value], blocks: Value, out: Value) -> None:
+    """Pack plain numbers. rows: addresses; blocks: number of blocks of 32 in a row; out: address of the first
+    number in the tile."""
     count = BLOCK * layout.bits // 32  # words
-    halves = ir.VectorType(I16, LANES)
+    kind = ir.VectorType(ir.IntType(layout.bits), LANES)
     with cgutils.for_range(b, blocks) as loop:
         here = [b.add(row, b.mul(loop.index, I64(4 * count))) for row in rows]
-        words = _words(b, here, range(0, 4 * count, 4))
+        words = words_of(b, here, range(0, 4 * count, 4))
         to = b.add(out, b.mul(loop.index, I64(layout.block_nbytes)))
         for at, word in words.items():
             if layout.bits == 32:
                 store(b, word.value, to, at * LANES, 4)
                 continue
-            for half in range(2):
-                column = b.trunc((word >> 16 * half).value, halves)
-                store(b, column, to, (at + 2 * half) * LANES, 2)
+            nbytes = layout.bits // 8
+            for part in range(32 // layout.bits):
+                column = b.trunc((word >> layout.bits * part).value, kind)
+                store(b, column, to, (at + nbytes * part) * LANES, nbytes)
 
 
 @intrinsic(prefer_literal=True)
-def _pack_tile(_, layout, source, row_nbytes, rows, columns, out):  # type: ignore[no-untyped-def]
+def _pack_tile(_, layout, places, first, rows, columns, out):  # type: ignore[no-untyped-def]
     """Pack a tile. layout: the number of the layout in LAYOUTS (a literal); the others are as for
     `tile_packer`."""
     if not isinstance(layout, types.IntegerLiteral):
@@ -233,16 +250,14 @@ def _pack_tile(_, layout, source, row_nbytes, rows, columns, out):  # type: igno
     chosen, form = LAYOUTS[name], FORMATS[name]
 
     def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
-        source, row_nbytes, rows, columns, out = arguments[1:]
-        last = b.sub(rows, I64(1))
-        addresses = []
-        for lane in range(LANES):  # a tile that is not full repeats its last row
-            row = b.select(b.icmp_signed("<", I64(lane), last), I64(lane), last)
-            addresses.append(b.add(source, b.mul(row, row_nbytes)))
+        places, first, rows, columns, out = arguments[1:]
+        numbers = row_numbers(b, first, rows)
+        values, nbytes = BLOCKS[name]
+        addresses = rows_at(b, places, numbers, b.mul(b.sdiv(columns, I64(values)), I64(nbytes)))
         if isinstance(form, BlockFormat):
-            _pack_blocks(b, chosen, form, addresses, b.sdiv(columns, I64(form.values)), out)
+            pack_blocks(b, chosen, form, addresses, b.sdiv(columns, I64(form.values)), out)
         else:
-            _pack_numbers(b, chosen, addresses, b.sdiv(columns, I64(BLOCK)), out)
+            pack_numbers(b, chosen, addresses, b.sdiv(columns, I64(BLOCK)), out)
         return context.get_dummy_value()
 
     return types.void(layout, *[types.int64] * 5), code
@@ -250,15 +265,17 @@ def _pack_tile(_, layout, source, row_nbytes, rows, columns, out):  # type: igno
 
 @cache
 def tile_packer(layout: str) -> int:
-    """Return the address of the compiled packer of a layout.
+    """Return the address of the compiled packer of a layout, for matrices whose rows are stored one after
+    another in the format of that name.
 
-    It takes five int64: the address of the first row; the bytes from one row to the next; the number of rows,
-    at most LANES; the number of columns; and the address of the tile.
+    It takes five int64: the address of the addresses of the matrix's parts (`engine.compiled.matrix.locate`);
+    the number of the tile's first row, a multiple of LANES; the number of rows, at most LANES; the number of
+    columns; and the address of the tile.
     """
     kind = list(LAYOUTS).index(layout)
 
-    def pack(source, row_nbytes, rows, columns, out):  # type: ignore[no-untyped-def]
-        _pack_tile(kind, source, row_nbytes, rows, columns, out)
+    def pack(places, first, rows, columns, out):  # type: ignore[no-untyped-def]
+        _pack_tile(kind, places, first, rows, columns, out)
 
     pack.__name__ = pack.__qualname__ = f"pack_{layout}"  # the compiler's cache goes by names
     return cached_address(numba.void(*[numba.int64] * 5), pack)

@@ -39,7 +39,7 @@ from engine.compiled.instructions import (
     store,
     widened,
 )
-from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, TileLayout
+from engine.compiled.layout import ALIGNMENT, BLOCK, TILES, TileLayout
 from engine.formats.jit import cached_address
 
 QUADS = BLOCK // 4
@@ -169,10 +169,12 @@ class _Sums:
         """Add x y to the sum of a row."""
         b.store(fma(b, x, y, b.load(self._places[row])), self._places[row])
 
-    def write(self, b: Value, out: Value, stride: Value) -> None:
-        """Write the sums. out: address; stride: bytes from one row to the next."""
+    def write(self, b: Value, out: Value, stride: Value, factors: Value | None) -> None:
+        """Write the sums, each times its row's factor if there are any. out: address; stride: bytes from one
+        row to the next."""
         for each in self._places:
-            store(b, b.load(each), out, 0, 4)
+            total = b.load(each)
+            store(b, total if factors is None else b.fmul(total, factors), out, 0, 4)
             out = b.add(out, stride)
 
 
@@ -256,8 +258,8 @@ def _negative_minimum(b: Value, layout: TileLayout, scale: Value, minimum: Value
 
 
 def quants_at(b: Value, layout: TileLayout, tile: Value, units: Value) -> Value:
-    """Return the address of a tile's quants, as `TileLayout.head_nbytes` has it. units: how many a row
-    has."""
+    """Return the address of a tile's quants, as `TileLayout.head_nbytes` has it. tile: the address behind
+    the factors of rows; units: how many a row has."""
     nbytes = b.mul(units, I64(layout.scales_nbytes))
     return b.add(tile, b.and_(b.add(nbytes, I64(ALIGNMENT - 1)), I64(-ALIGNMENT)))
 
@@ -267,14 +269,23 @@ def _plain_tile(
 ) -> None:
     """The product of plain numbers: activations stay float32."""
     size = LANES * layout.bits // 8  # bytes of a column
+    in_unit = layout.unit // BLOCK
+    shift = I64(in_unit.bit_length() - 1)
+    numbers = quants_at(b, layout, tile, b.lshr(b.add(blocks, I64(in_unit - 1)), shift))
     with cgutils.for_range(b, blocks) as loop:
-        weights = b.add(tile, b.mul(loop.index, I64(layout.block_nbytes)))
+        scale = None
+        if layout.scaled:
+            unit = b.mul(b.lshr(loop.index, shift), I64(layout.scales_nbytes))
+            scale = _scales(b, layout, b.add(tile, unit), 0)
+        weights = b.add(numbers, b.mul(loop.index, I64(layout.block_nbytes)))
         records = b.add(x, b.mul(loop.index, I64(rows * BLOCK * 4)))
         _fetch_ahead(b, weights, layout.block_nbytes)
         with cgutils.for_range(b, I64(BLOCK // 4)) as quad:
             for column in range(4):
                 at = b.add(weights, b.mul(quad.index, I64(4 * size)))
                 weight = widened(b, at, column * size, layout.number)
+                if scale is not None:
+                    weight = b.fmul(weight, scale)
                 for row in range(rows):
                     here = b.add(records, b.mul(quad.index, I64(16)))
                     value = load(b, here, row * BLOCK * 4 + 4 * column, F32, 4)
@@ -283,18 +294,19 @@ def _plain_tile(
 
 @intrinsic(prefer_literal=True)
 def _multiply_tile(_, layout, rows, tile, x, blocks, out, stride):  # type: ignore[no-untyped-def]
-    """The product of a tile. layout: the number of the layout in LAYOUTS (a literal); rows: of activations (a
+    """The product of a tile. layout: the number of the layout in TILES (a literal); rows: of activations (a
     literal); the others are as for `tile_product`."""
     if not (isinstance(layout, types.IntegerLiteral) and isinstance(rows, types.IntegerLiteral)):
         return None
-    chosen, count = list(LAYOUTS.values())[layout.literal_value], rows.literal_value
+    chosen, count = list(TILES.values())[layout.literal_value], rows.literal_value
 
     def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
         tile, x, blocks, out, stride = arguments[2:]
         sums = _Sums(b, count)
+        factors = load(b, tile, 0, FLOATS, 4) if chosen.row_factors else None
         emit = _plain_tile if chosen.number else _packed_tile
-        emit(b, chosen, sums, count, tile, x, blocks)
-        sums.write(b, out, stride)
+        emit(b, chosen, sums, count, b.add(tile, I64(chosen.lead_nbytes)), x, blocks)
+        sums.write(b, out, stride, factors)
         return context.get_dummy_value()
 
     return types.void(layout, rows, *[types.int64] * 5), code
@@ -308,7 +320,7 @@ def tile_product(layout: str, rows: int) -> int:
     the number of blocks of 32 columns; the address of the results, float32 [rows, LANES]; and the bytes from
     one row of results to the next.
     """
-    kind = list(LAYOUTS).index(layout)
+    kind = list(TILES).index(layout)
 
     def product(tile, x, blocks, out, stride):  # type: ignore[no-untyped-def]
         _multiply_tile(kind, rows, tile, x, blocks, out, stride)

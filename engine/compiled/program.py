@@ -18,7 +18,7 @@ from engine.compiled.convolution import GatedConvolution
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import LANES
 from engine.compiled.layer_inputs import LayerInput
-from engine.compiled.layout import BLOCK, LAYOUTS
+from engine.compiled.layout import BLOCK, TILES
 from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix, StreamedMatrix, aligned, by_chunk
 from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom, runs
@@ -201,7 +201,7 @@ class CompiledPass:
 
     def records(self, columns: int, matrices: Sequence[Matrix]) -> Records:
         """Return room for the rows that a product of the pass reads. Products use it one after the other."""
-        kind = columns, frozenset(bool(LAYOUTS[matrix.layout].number) for matrix in matrices)
+        kind = columns, frozenset(bool(TILES[matrix.layout].number) for matrix in matrices)
         if kind not in self._records:
             self._records[kind] = Records(columns, matrices, self.rows)
         return self._records[kind]

@@ -39,7 +39,7 @@ STATE = 10
 
 # The arguments of a product step: PRODUCT_HEAD numbers, then PRODUCT_MATRIX for each matrix; of these,
 # PRODUCT_OUT is the place of the address of the results.
-PRODUCT_HEAD, PRODUCT_MATRIX, PRODUCT_OUT = 9, 15, 3
+PRODUCT_HEAD, PRODUCT_MATRIX, PRODUCT_OUT = 9, 14, 3
 
 
 @helper
@@ -214,8 +214,7 @@ def multiply(tile, stop, matrix, out, rows, blocks, packed, plain, room, stop_wo
             weights = (ints_at(m[12])[0] if m[12] and not m[11] else m[0]) + tile * m[2]
             if m[11]:
                 weights, begin = room, tile * LANES
-                stored = ints_at(m[12])[0] + begin * m[13]
-                call_on_tile(m[11], stored, m[13], min(LANES, m[14] - begin), 32 * blocks, weights)
+                call_on_tile(m[11], m[12], begin, min(LANES, m[13] - begin), 32 * blocks, weights)
             row, size, which = 0, 16, 6
             while row < rows:
                 while rows - row < size or size > MOST_ROWS:
@@ -233,8 +232,8 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     multiplied; number of tiles in all matrices; room for a tile of each thread; bytes of a tile in it; then
     for each matrix: tiles; number of tiles; bytes of a tile; result, float32 [rows, ...]; bytes of a row of
     the result; whether the weights are plain; addresses of the products for 16, 8, 4, 2 and 1 rows; address
-    of the packer, or 0; where the weights come and go, the address of the address of the tiles, or of the
-    first row as stored if there is a packer, else 0; and for a packer, bytes of such a row; number of rows.
+    of the packer, or 0; where the weights come and go, the address of the address of the tiles, or of those
+    of the parts as stored if there is a packer, else 0; and for a packer, the number of rows.
     """
     a = ints_at(arguments)
     state = ints_at(a[0])

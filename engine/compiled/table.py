@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.storage import stored_nbytes
 from engine.compiled import steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
-from engine.compiled.layout import BLOCK, LAYOUTS
+from engine.compiled.layout import BLOCK, TILES
 from engine.compiled.matrix import CachedMatrix, Matrix, StreamedMatrix, TiledMatrix, aligned
-from engine.compiled.packer import tile_packer
+from engine.compiled.parts_packer import packer_of
 from engine.compiled.product import ROW_COUNTS, tile_product
 
 Floats = NDArray[np.float32]
@@ -63,7 +62,7 @@ class Records:
 
     def __init__(self, columns: int, matrices: Sequence[Matrix], rows: int) -> None:
         blocks = rows * (columns // BLOCK)
-        plain = [bool(LAYOUTS[matrix.layout].number) for matrix in matrices]
+        plain = [bool(TILES[matrix.layout].number) for matrix in matrices]
         self._packed = None if all(plain) else aligned(blocks * RECORD_NBYTES)
         self._plain = aligned(blocks * PLAIN_NBYTES) if any(plain) else None
         self.addresses = address(self._packed), address(self._plain)
@@ -86,13 +85,12 @@ def product_arguments(matrix: Matrix, out: int, out_nbytes: int) -> list[int]:
     """Return the arguments of a product step for a matrix. out: address of the results; out_nbytes: bytes
     from one row of results to the next."""
     products = [tile_product(matrix.layout, count) if count in ROW_COUNTS else 0 for count in _COUNTS]
-    plain = int(bool(LAYOUTS[matrix.layout].number))
-    packing = [0, 0, 0, 0]
+    plain = int(bool(TILES[matrix.layout].number))
+    packing = [0, 0, 0]
     if isinstance(matrix, CachedMatrix):
         packing[1] = address(matrix.place)
     if isinstance(matrix, StreamedMatrix):
-        row_nbytes = stored_nbytes(matrix.layout, (matrix.shape[1],))
-        packing = [tile_packer(matrix.layout), address(matrix.place), row_nbytes, matrix.shape[0]]
+        packing = [packer_of(matrix.stored or matrix.layout), address(matrix.place), matrix.shape[0]]
     data = address(matrix.data) if isinstance(matrix, TiledMatrix) else 0
     return [data, matrix.tiles, matrix.tile_nbytes, out, out_nbytes, plain, *products, *packing]
 

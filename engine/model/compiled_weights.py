@@ -7,8 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
-from engine.compiled.layout import expansion
-from engine.compiled.matrix import CachedMatrix, Matrix, StreamedMatrix, TiledMatrix, pack, tiled
+from engine.compiled.layout import expansion, layout_of
+from engine.compiled.matrix import (
+    CachedMatrix,
+    Matrix,
+    StreamedMatrix,
+    TiledMatrix,
+    locate,
+    new_place,
+    pack,
+    tiled,
+)
 from engine.compiled.mixture import ExpertSource
 from engine.formats import Format, GroupedFormat, Parts, format_named, joined, unpacked
 from engine.formats.grouped_blocks import transcoded
@@ -27,8 +36,6 @@ from engine.streaming import (
     slot_nbytes,
 )
 
-_NO_BYTES = np.empty(0, np.uint8)
-
 Kind = tuple[str, tuple[int, ...], bool]  # of a matrix: format, shape, and whether rows are in turn
 
 
@@ -36,20 +43,20 @@ Kind = tuple[str, tuple[int, ...], bool]  # of a matrix: format, shape, and whet
 class BroughtMatrix:
     """A matrix whose bytes come and go: those of its tiles if it belongs to an expert, else those stored.
 
-    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `data`, uint8 [bytes], empty while they
-    are not here; `place`, int64 [1], their address.
+    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `parts`, none while they are not here;
+    `place`, where they are (`engine.compiled.matrix.locate`).
     """
 
     format: Format
     shape: tuple[int, int]
     mover: Mover | None = None
-    data: NDArray[np.uint8] = field(default_factory=lambda: _NO_BYTES)
-    place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+    parts: Parts = ()
+    place: NDArray[np.int64] = field(default_factory=new_place)
 
     def give(self, parts: Sequence[NDArray[np.uint8]]) -> None:
         """See `streaming.Movable.give`."""
-        self.data = parts[0] if parts else _NO_BYTES
-        self.place[0] = self.data.ctypes.data
+        self.parts = parts
+        locate(self.place, parts, self.shape[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +147,7 @@ class CompiledWeights:
             if isinstance(matrix, StreamedMatrix):
                 self.arrive(matrix.chunk)
                 stored = next(stored for other, stored in self._chunks[matrix.chunk] if other is matrix)
-                head.append(tiled(matrix.layout, matrix.shape, stored.data))
+                head.append(tiled(matrix.layout, matrix.shape, *stored.parts, stored=matrix.stored))
                 copied += head[-1].nbytes
             else:
                 assert isinstance(matrix, TiledMatrix)
@@ -155,8 +162,8 @@ class CompiledWeights:
             mixture, expert = stored.expert
             self._experts.setdefault(mixture, {})[expert] = brought
             return CachedMatrix(_layout(brought.format.name), brought.shape, brought.place)
-        chunk = self.streamer.chunk(brought)
-        matrix = StreamedMatrix(brought.format.name, brought.shape, chunk, brought.place)
+        chunk, name = self.streamer.chunk(brought), brought.format.name
+        matrix = StreamedMatrix(_layout(name), brought.shape, chunk, brought.place, name)
         self._chunks.setdefault(chunk, []).append((matrix, brought))
         return matrix
 
@@ -264,7 +271,8 @@ def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:
 def _tiled(weight: Weight, parts: Parts) -> TiledMatrix | None:
     form, shape = format_named(weight.format), _shape(weight)
     if not isinstance(form, GroupedFormat):
-        return tiled(_layout(form.name), shape, _joined(weight, parts))
+        stored, ready = _joined(weight, parts)
+        return tiled(_layout(stored), shape, *ready, stored=stored)
     assert weight.groups is not None
     found = transcoded(form, parts, shape, weight.groups)
     return None if found is None else tiled(found[0], shape, found[1])
@@ -276,16 +284,18 @@ def _shape(weight: Weight) -> tuple[int, int]:
 
 
 def _layout(format_name: str) -> str:
-    return joined.JOINED if format_name == joined.APART else format_name
+    name = layout_of(format_name)
+    assert name is not None  # as `coverage.covers` has seen to
+    return name
 
 
-def _joined(weight: Weight, parts: Parts) -> NDArray[np.uint8]:
-    """Return the blocks of a matrix whose quants and scales may be apart."""
+def _joined(weight: Weight, parts: Parts) -> tuple[str, Parts]:
+    """Return a format for which there is a packer, and the parts of a matrix in it."""
     if weight.format != joined.APART:
-        return parts[0]
+        return weight.format, parts
     blocks = np.empty(joined.joined_nbytes(_shape(weight)), np.uint8)
     joined.join(parts, _shape(weight), weight.in_turn, blocks)
-    return blocks
+    return joined.JOINED, (blocks,)
 
 
 def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
@@ -300,6 +310,6 @@ def _packing(weight: Weight) -> CachedForm:
     tiles = Matrix(_layout(weight.format), _shape(weight))
 
     def work(parts: Sequence[NDArray[np.uint8]], into: NDArray[np.uint8]) -> None:
-        pack(tiles, _joined(weight, parts), into)
+        pack(tiles, *_joined(weight, parts), into)
 
     return CachedForm(tiles.tiles * tiles.tile_nbytes, work)

@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 from engine.checkpoints import Weight
 from engine.compiled.instructions import LANES
-from engine.compiled.layout import BLOCK
+from engine.compiled.layout import BLOCK, layout_of
 from engine.compiled.matrix import can_tile
 from engine.compiled.slices import UNROLLED
 from engine.compiled.states import FEW_COLUMNS, StateShape
-from engine.formats import format_named
+from engine.formats import NibbleFormat, PlainFormat, format_named
 from engine.formats.format import RowFormat
-from engine.formats.joined import APART, JOINED
 from engine.model.architectures import family_of
 from engine.model.description import Description
 from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, ROUTER, SHARED_GATE, is_matrix
@@ -84,6 +83,18 @@ def _covered(name: str, weight: Weight) -> bool:
     if not is_matrix(name, weight):
         return True
     whole = name in (EMBEDDING, HEAD) or name.endswith((ROUTER, SHARED_GATE)) or weight.shape[0] % LANES == 0
-    apart = weight.format == APART
-    form, spans = (JOINED, 2) if apart else (weight.format, 1)
-    return len(weight.spans) == spans and whole and can_tile(form, (weight.shape[0], weight.shape[1]))
+    return whole and _has_tiles(weight, by_rows=name == EMBEDDING)
+
+
+def _has_tiles(weight: Weight, by_rows: bool) -> bool:
+    """Return whether a matrix can be packed into tiles. by_rows: whether single rows of it are read, too."""
+    form, layout = format_named(weight.format), layout_of(weight.format)
+    rows, columns = weight.shape
+    if layout is None or not can_tile(layout, (rows, columns)):
+        return False
+    if isinstance(form, RowFormat):
+        return len(weight.spans) == 1
+    if isinstance(form, NibbleFormat) and isinstance(form.scales, PlainFormat):
+        groups = weight.spans[1].shape[1]
+        return not by_rows and columns % (BLOCK * groups) == 0
+    return not by_rows

@@ -2,8 +2,8 @@
 
 from engine.checkpoints import Checkpoint, Weight
 from engine.checkpoints.grouped import without_plain_indices
-from engine.compiled.layout import LAYOUTS
-from engine.compiled.packer import tile_packer
+from engine.compiled.layout import layout_of
+from engine.compiled.parts_packer import packer_of
 from engine.compiled.product import prepare_products
 from engine.formats import grouped_blocks, joined
 from engine.model.architectures import family_of
@@ -90,7 +90,10 @@ def prepare_compiled(checkpoint: Checkpoint) -> None:
     names |= {name for bits in grouped for name in grouped_blocks.targets(bits)}
     if joined.APART in names:
         joined.prepare_kernel()
+        names.remove(joined.APART)
         names.add(joined.JOINED)
-    for name in sorted(names & LAYOUTS.keys()):
-        prepare_products(name)
-        tile_packer(name)
+    layouts = {name: layout for name in sorted(names) if (layout := layout_of(name))}
+    for layout in sorted({*layouts.values()}):
+        prepare_products(layout)
+    for name in layouts:
+        packer_of(name)

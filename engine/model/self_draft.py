@@ -1,11 +1,15 @@
 """A streamed model as its own draft (SubSpec, arXiv 2509.18344): it shares all that stays in memory with
 the target, rows of the KV cache included, and has substitutes of fewer bits for the streamed matrices."""
 
-from engine.checkpoints import Checkpoint
+from collections.abc import Iterable
+
+from engine.checkpoints import Checkpoint, Weight
 from engine.compiled.matrix import Matrix, StreamedMatrix, tiled
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
 from engine.errors import BadOption
+from engine.formats import format_named
+from engine.formats.format import RowFormat
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import CompiledWeights
 from engine.model.description import Description, describe
@@ -47,7 +51,7 @@ def load_self_draft(
     }
     formats = {name: form for name, weight in streamed.items() if (form := substitute_format(weight))}
     if len(formats) < len(streamed):
-        raise _too_small()
+        raise _without_substitutes(streamed.values())
     for form in sorted({*formats.values()}):
         prepare_products(form)
         tile_packer(form)
@@ -85,7 +89,7 @@ def check_self_draft(checkpoint: Checkpoint) -> None:
     _refuse_mixtures(describe(checkpoint))
     matrices = [weight for name, weight in checkpoint.weights.items() if is_matrix(name, weight)]
     if not all(map(substitute_format, matrices)):
-        raise _too_small()
+        raise _without_substitutes(matrices)
 
 
 def _refuse_states(description: Description) -> None:
@@ -100,7 +104,9 @@ def _refuse_mixtures(description: Description) -> None:
         raise BadOption("A mixture of experts cannot draft for itself.", HINT)
 
 
-def _too_small() -> BadOption:
+def _without_substitutes(matrices: Iterable[Weight]) -> BadOption:
+    if not all(isinstance(format_named(matrix.format), RowFormat) for matrix in matrices):
+        return BadOption("No copy is made of matrices whose scales are stored apart, as in FP8.", HINT)
     return BadOption("The target is stored in few bits already: a copy would hardly be smaller.", HINT)
 
 

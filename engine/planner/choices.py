@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping
 
 from engine.checkpoints import Weight
+from engine.planner.tiles import FP8
 
 # Bytes of a number in the records that packed and plain matrices read (`engine.compiled.activations`).
 PACKED_RECORD, PLAIN_RECORD = 1.5, 4.0
 _NUMBERS = 5 * 8  # bytes of a choice's numbers (`engine.compiled.router`)
 _DOWN = re.compile(r".+\.experts\.0\.down_proj\.weight")
 _GATE = re.compile(r".+\.experts\.0\.gate_(up_)?proj\.weight")
-_PLAIN = ("F32", "F16", "BF16")
+_PLAIN = ("F32", "F16", "BF16", *FP8)
 
 
 def choice_nbytes(width: int, inner: int, experts: int, chosen: int, plain: bool, gated: bool = True) -> int:

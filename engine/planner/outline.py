@@ -25,7 +25,7 @@ from engine.planner.choices import choice_nbytes, row_choices
 from engine.planner.tiles import (
     COMPILED,
     GROUPED_TILE_BITS,
-    REWRITTEN,
+    IN_PARTS,
     average_packing,
     kept_nbytes,
     near_experts,
@@ -311,7 +311,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         context=config.get("max_position_embeddings") or 2048,
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
-        compiled=compiled and all(weight.format in (*COMPILED, *REWRITTEN) for weight in weights.values()),
+        compiled=compiled and all(weight.format in (*COMPILED, *IN_PARTS) for weight in weights.values()),
         tiling=sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in multiplied)
         if compiled
         else 0,
@@ -341,7 +341,7 @@ def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
         0 if stays_stored(layer) else sum(weight.numel for weight in weights),
         2 * _kv_width(layer.weights),
         sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights),
-        all(weight.format in COMPILED for weight in weights),
+        all(weight.format in (*COMPILED, *IN_PARTS) for weight in weights),
     )
 
 

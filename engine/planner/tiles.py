@@ -13,8 +13,13 @@ COMPILED = (
     *("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
     *("NVFP4", "Q1_0", "TQ1_0", "TQ2_0"),
 )
-# And one that is written as one of these, in the same number of bytes (`engine.formats.joined`).
-REWRITTEN = ("MXFP4_APART",)
+# And those in several parts, of which tiles are made (`engine.compiled.layout.layout_of`).
+FP8 = tuple(f"FP8_{share}{kind}" for share in ("BLOCK", "ROW", "MATRIX") for kind in ("", "_BF16", "_F16"))
+IN_PARTS = (
+    *("MXFP4_APART", "NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"),
+    *("W4", "W4_BF16", "W4_ZEROS", "W4_ZEROS_BF16"),
+    *FP8,
+)
 
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
 # points are. See engine.formats.grouped_blocks.
@@ -24,6 +29,12 @@ GROUPED_TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
 INDEXED_TILE_BITS = {
     **{"TQ1_0": 2.0625, "IQ1_S": 3.3125, "IQ1_M": 3.5625},
     **{"IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625, "IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
+}
+# The same for formats in parts, with scales that tiles have apart for each row.
+PARTS_TILE_BITS = {
+    **dict.fromkeys(FP8, 8.25),
+    **dict.fromkeys(("NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"), 5.0),
+    **{"W4": 4.5, "W4_BF16": 4.5, "W4_ZEROS": 5.5, "W4_ZEROS_BF16": 5.5},
 }
 # How many times as long as usual cores take to bring a streamed byte of these formats into tiles. Estimated
 # from the speed of packing alone, measured on a core of an AMD EPYC (Zen 4, AVX-512): 2.7 to 6 GB/s in place
@@ -38,7 +49,7 @@ def tile_bits(weight: Weight) -> float:
     """Return the bits per weight in tiles; 0 if these take about as many as the file."""
     if weight.groups and weight.format in ("GPTQ", "AWQ"):
         return GROUPED_TILE_BITS[weight.groups.bits]
-    return INDEXED_TILE_BITS.get(weight.format, 0.0)
+    return (INDEXED_TILE_BITS | PARTS_TILE_BITS).get(weight.format, 0.0)
 
 
 def kept_nbytes(name: str, weight: Weight) -> int:

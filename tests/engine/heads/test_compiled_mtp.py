@@ -30,7 +30,7 @@ from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
-from tests.engine.heads.test_mtp import GLM, MOE, NEXT, QWEN, TEXT, Drafted, gguf, plain
+from tests.engine.heads.test_mtp import GLM, MOE, NEXT, QWEN, TEXT, Drafted, fp8, gguf, plain
 from tests.engine.model.compiled_models import OTHER_SIZES, TOLERANCE, tiny
 from tests.engine.test_every_drafter import Letters
 
@@ -45,7 +45,7 @@ def packed(drafted, folder):
     return drafted.gguf(folder / "model.gguf", "Q4_0")
 
 
-FORMS = {"plain": plain, "gguf": gguf, "packed": packed}
+FORMS = {"plain": plain, "gguf": gguf, "packed": packed, "fp8": fp8}
 EXACT = [(kind, form) for kind in SIZES for form in ("plain", "gguf")]
 exact = pytest.mark.parametrize(("kind", "form"), EXACT)
 every = pytest.mark.parametrize(("kind", "form"), [*EXACT, (GLM, "packed")])
@@ -87,7 +87,7 @@ def states_of(target, tokens):
     return target.forward(rows, target.new_cache(len(tokens)), hidden_layers=[layer]).hidden
 
 
-@exact
+@pytest.mark.parametrize(("kind", "form"), [*EXACT, (QWEN, "fp8")])
 def test_guesses_equal_the_layer_written_out(kind, form):
     drafted, target, head, _ = loaded(kind, form)
     states = head.fuse(states_of(target, TEXT[:-1]))

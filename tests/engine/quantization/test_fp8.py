@@ -196,7 +196,7 @@ def test_plans_count_a_byte_for_each_number(tmp_path):
     outline = checkpoint_outline(open_checkpoint(write(tmp_path, module, "block")), "x")
     numbers = sum(p.numel() for name, p in module.named_parameters() if name.endswith("_proj.weight"))
     assert outline.packed
-    assert not outline.compiled
+    assert outline.compiled
     assert numbers < sum(outline.layers) < numbers * 1.02
     assert outline.uncut == 128 * 384 + 3 * 4
 

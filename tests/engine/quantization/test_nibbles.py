@@ -80,10 +80,10 @@ def test_scales_that_are_not_finite_are_invalid(name):
     assert not packed.format.valid(parts)
 
 
-def write(folder, name):
+def write(folder, name, module=None):
     """The folder of a tiny llama whose layers are stored in that format; returns the module with their
     numbers."""
-    module = reference("llama", hidden_size=64, intermediate_size=96)
+    module = module or reference("llama", hidden_size=64, intermediate_size=96)
     tensors = dict(module.state_dict())
     tensors.pop("lm_head.weight", None)
     for key in [key for key in tensors if key.endswith("_proj.weight")]:
