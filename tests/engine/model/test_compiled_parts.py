@@ -126,10 +126,10 @@ def test_every_matrix_of_fp8_holds_its_numbers_bit_for_bit(way, tmp_path):
             assert np.array_equal(numbers, module.get_parameter(name).detach().numpy())
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen3_next"])
-def test_streamed_fp8_gives_the_bits_of_what_stays_in_memory(kind, tmp_path):
+@pytest.mark.parametrize(("kind", "limit"), [("llama", LIMIT), ("qwen3_next", 700_000)])
+def test_streamed_fp8_gives_the_bits_of_what_stays_in_memory(kind, limit, tmp_path):
     write(tmp_path, kind, "blocks", intermediate_size=512)
-    assert_streamed_is_the_same(tmp_path)
+    assert_streamed_is_the_same(tmp_path, limit)
 
 
 def write_small(folder, name):
@@ -160,7 +160,8 @@ def test_four_bits_in_parts_resident_and_streamed(name, tmp_path):
 def test_nvfp4_with_factors_of_gguf_resident_and_streamed(tmp_path):
     module = tiny("llama", intermediate_size=1024)
     factors = factors_of(module.config.num_hidden_layers)
-    more = {f"{name}.scale": factor for name, factor in factors.items()}
+    # Activations are rounded to int8: small weights keep what that changes within the tolerance.
+    more = {f"{name}.scale": factor / 16 for name, factor in factors.items()}
     path = convert(module, tmp_path / "model.gguf", tensors=more, storage="NVFP4")
     file = open_checkpoint(path)
     assert "NVFP4_FACTORED" in {weight.format for weight in file.weights.values()}
