@@ -179,6 +179,7 @@ def _pack_parts(_, stored, places, first, rows, columns, out):  # type: ignore[n
         elif isinstance(form, NibbleFormat):
             _pack_nibbles(b, form, places, numbers, columns, out)
         else:
+            assert isinstance(form, FactoredFormat)
             _pack_factored(b, form, places, numbers, columns, out)
         return context.get_dummy_value()
 
