@@ -17,9 +17,13 @@ from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
 from engine.model.weight_names import usual_names
 from engine.planner.outline import checkpoint_outline
-from engine.streaming import WeightLimits
+from engine.protocol import Chat, Load, Message, Options
+from engine.serving.service import EngineService
+from engine.streaming import WeightLimits, chunks
+from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.gguf_converter import convert
+from tests.engine.heads.test_service import write_target
 from tests.engine.model.compiled_models import (
     CONTEXT,
     TEXT,
@@ -190,3 +194,21 @@ def test_no_copy_of_fewer_bits_is_made_of_fp8(tmp_path):
     write(tmp_path, "llama", "blocks")
     with pytest.raises(BadOption, match="stored apart"):
         check_self_draft(open_checkpoint(tmp_path))
+
+
+@pytest.mark.parametrize("limit", [None, LIMIT], ids=["resident", "streamed"])
+def test_the_service_answers_from_fp8_in_compiled_passes(limit, tmp_path, monkeypatch):
+    monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)  # in such small files all spans are close together
+    write_target(tmp_path)
+    write(tmp_path, "llama", "modelopt", intermediate_size=512)
+    engine = EngineService()
+    request = Load(id=1, target=str(tmp_path), device="cpu", context=64, ram_limit=limit and limit / 2**30)
+    engine.load(request, lambda event: None, lambda: False)
+    try:
+        assert isinstance(engine.session.pair.target.model, CompiledModel)
+        chat = Chat(id=2, messages=[Message("user", "HELLO")], options=Options(seed=4, max_new_tokens=5))
+        answer = engine.answer(chat, lambda event: None, lambda: False)
+    finally:
+        engine.unload()
+    assert answer.tokens > 0
+    assert (answer.bytes_streamed > 0) == bool(limit)
