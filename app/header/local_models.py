@@ -1,6 +1,6 @@
 """Models installed on this machine, singly and as pairs of a target and its draft. Imports no Qt."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -67,8 +67,9 @@ def pairs_here() -> list[LocalPair]:
     """Return a pair for each model, the largest first: the model and the draft that "auto" selects for it."""
     models = {model.name: model for model in models_here()}
     return [
-        LocalPair(model, models.get(catalog.draft_for(name) or "") or _heads(name))
+        LocalPair(model, _heads(catalog.assistant_for(name)) or _draft(name, models))
         for name, model in models.items()
+        if not catalog.is_assistant(model.path)
     ]
 
 
@@ -94,9 +95,14 @@ def is_demo(target: str | None) -> bool:
     return Path(target).parent == RESOURCES / "models"
 
 
-def _heads(target: str) -> LocalModel | None:
-    """Return the trained heads that the program includes for a target, or None."""
-    folder = catalog.heads_for(target)
+def _draft(target: str, models: Mapping[str, LocalModel]) -> LocalModel | None:
+    """Return the draft model for a target or, if there is none, the trained heads that the program includes
+    for it, or None."""
+    return models.get(catalog.draft_for(target) or "") or _heads(catalog.heads_for(target))
+
+
+def _heads(folder: Path | None) -> LocalModel | None:
+    """Return the heads, or the assistant, in a folder."""
     if folder is None:
         return None
     return LocalModel(str(folder), folder.name, sum(file.stat().st_size for file in folder.iterdir()))

@@ -164,6 +164,7 @@ def drafter_choice(name: str) -> Choice:
         "medusa": "Medusa",
         "p-eagle": "P-EAGLE",
         "dflash": "DFlash",
+        "assistant": "Gemma 4 Assistant",
         "merged": _tr("Several, merged"),
         "none": _tr("None (plain decoding)"),
     }

@@ -1,41 +1,54 @@
 """The catalogue of known models: their variants, matching drafts, and the locations of their files.
 
 The data are in resources/catalog, one file per family of models. `catalog.sizes` computes the size of a model
-before it is downloaded. Reads no model files; free of torch.
+before it is downloaded. Of model files, it reads no more than config.json; free of torch.
 """
 
 from engine.catalog.loader import parse
 from engine.catalog.local import (
     MODELS_VARIABLE,
     MOVING,
+    assistant_for,
     catalog,
     default_target,
     draft_for,
     entries,
     find,
     heads_for,
+    is_assistant,
     keep_models_folder,
     left_behind,
     models_folder,
     resolve,
 )
-from engine.catalog.models import Catalog, CatalogHead, CatalogModel, CatalogPair, Expectation, Variant
+from engine.catalog.models import (
+    Catalog,
+    CatalogAssistant,
+    CatalogHead,
+    CatalogModel,
+    CatalogPair,
+    Expectation,
+    Variant,
+)
 
 __all__ = [
     "MODELS_VARIABLE",
     "MOVING",
     "Catalog",
+    "CatalogAssistant",
     "CatalogHead",
     "CatalogModel",
     "CatalogPair",
     "Expectation",
     "Variant",
+    "assistant_for",
     "catalog",
     "default_target",
     "draft_for",
     "entries",
     "find",
     "heads_for",
+    "is_assistant",
     "keep_models_folder",
     "left_behind",
     "models_folder",

@@ -13,6 +13,7 @@ from engine.catalog.models import (
     HEAD_METHODS,
     SOURCES,
     Catalog,
+    CatalogAssistant,
     CatalogHead,
     CatalogModel,
     CatalogPair,
@@ -91,7 +92,7 @@ def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
     variant_fields, head_fields = fields.pop("variants", []), fields.pop("heads_elsewhere", [])
     try:
         states, wide = fields.pop("states", None), fields.pop("wide", None)
-        inputs = fields.pop("inputs", None)
+        inputs, assistant = fields.pop("inputs", None), fields.pop("assistant", None)
         model = CatalogModel(
             id=id,
             **fields.pop("shape", {}),
@@ -99,6 +100,7 @@ def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
             states=StateLayers(**states) if states else None,
             wide=WideLayers(**wide) if wide else None,
             inputs=LayerInputs(**inputs) if inputs else None,
+            assistant=_assistant(assistant) if assistant else None,
         )
         heads = tuple(_head(each) for each in head_fields)
         return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)
@@ -126,6 +128,12 @@ def _variants(model: CatalogModel, entries: list[dict[str, Any]]) -> Iterator[Va
         variant = replace(variant, files=tuple(variant.files))
         _check_variant(variant)
         yield variant if variant.nbytes else replace(variant, nbytes=files_nbytes(model, variant))
+
+
+def _assistant(fields: dict[str, Any]) -> CatalogAssistant:
+    assistant = CatalogAssistant(**fields)
+    _check_source(assistant.repository, assistant.repository, "")
+    return assistant
 
 
 def _head(fields: dict[str, Any]) -> CatalogHead:

@@ -12,7 +12,9 @@ import platformdirs
 from engine.assets import RESOURCES
 from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, Variant
-from engine.errors import BadOption, DiskProblem, ModelNotFound
+from engine.checkpoints.drafts import ASSISTANTS
+from engine.checkpoints.safetensors import read_json
+from engine.errors import BadCheckpoint, BadOption, DiskProblem, ModelNotFound
 from engine.files import named_path, write_whole
 
 MODELS_VARIABLE = "SPECEXEC_MODELS"
@@ -179,6 +181,22 @@ def draft_for(target: str) -> str | None:
     return next((str(file) for file in files if file.is_file()), None)
 
 
+def assistant_for(target: str) -> Path | None:
+    """Return the folder of an assistant for `target`; None if there is none.
+
+    target: an id or a path. The catalogue's is looked for in the models folder, as owner/name; then any in a
+    folder `assistant` beside the target's file, or in its folder, or called as that folder with -assistant
+    behind it.
+    """
+    known = (catalog().models[variant.model].assistant for variant in _matching(target))
+    places = [models_folder() / assistant.repository for assistant in known if assistant]
+    with suppress(ModelNotFound):
+        path = resolve(target)
+        folder = path if path.is_dir() else path.parent
+        places += [folder / "assistant", folder.with_name(f"{folder.name}-assistant")]
+    return next(filter(is_assistant, places), None)
+
+
 def heads_for(target: str) -> Path | None:
     """Return the folder of the heads shipped for `target`; None if there are none.
 
@@ -188,6 +206,15 @@ def heads_for(target: str) -> Path | None:
         for config in sorted((RESOURCES / "drafts").glob(f"{variant.model}-*/config.json")):
             return config.parent
     return None
+
+
+def is_assistant(folder: Path) -> bool:
+    """Return whether `folder` holds an assistant, which drafts and cannot answer."""
+    if not (folder / "config.json").is_file():
+        return False
+    with suppress(BadCheckpoint):
+        return read_json(folder / "config.json").get("model_type") in ASSISTANTS
+    return False
 
 
 def _named(id: str) -> list[Variant]:

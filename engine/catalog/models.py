@@ -83,6 +83,17 @@ class CatalogHead:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogAssistant:
+    """An assistant that was trained to draft for one model (`engine.heads.assistant`).
+
+    Attributes: `repository`, owner/name on the Hub; `seen`, the source from which that is known.
+    """
+
+    repository: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
 class StateLayers:
     """The layers of a model that have a state instead of rows: gated DeltaNet, as in Qwen 3.5.
 
@@ -139,7 +150,8 @@ class CatalogModel:
     `inputs`, the inputs that layers have of their own, or None;
     `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
     maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
-    recommended to everyone; `heads_elsewhere`, the heads that other engines can draft with, best first.
+    recommended to everyone; `heads_elsewhere`, the heads that other engines can draft with, best first;
+    `assistant`, the one for the model, or None.
     """
 
     id: str
@@ -168,6 +180,7 @@ class CatalogModel:
     special: bool = False
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
+    assistant: CatalogAssistant | None = None
 
     @property
     def compiled(self) -> bool:

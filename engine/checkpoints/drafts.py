@@ -19,6 +19,11 @@ GLM = {"enorm": EMBEDDING_NORM, "hnorm": STATE_NORM, "eh_proj": JOIN, "shared_he
 # The embedding and the output head, which the layer shares with the model, although files may have copies.
 SHARED = ("embed_tokens", "shared_head.head")
 PLAIN = ("F64", "F32", "F16", "BF16")
+# The model types of Gemma 4's assistants, which are checkpoints of their own, and those of their layers.
+ASSISTANTS = {
+    "gemma4_assistant": "gemma4_text",
+    "gemma4_unified_assistant": "gemma4_unified_text",
+}
 
 
 def draft_layer(target: Checkpoint) -> Checkpoint | None:

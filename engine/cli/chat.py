@@ -76,8 +76,8 @@ def add(commands: Commands) -> None:
         metavar="NAME",
         default="auto",
         help="method that proposes tokens: none, specexec, specinfer, sps, pld, lookahead, recycling, eagle, "
-        "medusa, p-eagle, dflash, merged, or several joined by +, such as specexec+pld (default: auto, "
-        "specexec with a draft model, or else merged)",
+        "medusa, p-eagle, dflash, assistant, merged, or several joined by +, such as specexec+pld (default: "
+        "auto, specexec with a draft model, or else merged)",
     )
     drafting.add_argument(
         "--budget",

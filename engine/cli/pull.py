@@ -114,12 +114,12 @@ def _item(source: "Hub", parsed: argparse.Namespace) -> "Item":
     draft = parsed.draft
     if draft == "auto":
         known = _variant(parsed.repository)
-        pairs = catalog.catalog().drafts_for(known.model) if known else []
-        if not pairs:
+        drafts = _drafts(known.model) if known else []
+        if not drafts:
             raise BadOption(
                 f"The catalogue has no draft for {parsed.repository}.", "Name one with --draft OWNER/NAME."
             )
-        draft = pairs[0].draft
+        draft = drafts[0]
     return hub.item(f"{parsed.repository} + {draft}", target, _repository(source, draft, [], ""))
 
 
@@ -138,6 +138,13 @@ def _repository(source: "Hub", name: str, files: list[str], revision: str) -> "R
             "Give OWNER/NAME as on huggingface.co, or the ID of a catalogue model.",
         )
     return hub.choose(source.repository(id, revision), files)
+
+
+def _drafts(model: str) -> list[str]:
+    """Return what may draft for a model, best first: the repository of its assistant, and ids of models."""
+    assistant = catalog.catalog().models[model].assistant
+    own = [assistant.repository] if assistant else []
+    return [*own, *(pair.draft for pair in catalog.catalog().drafts_for(model))]
 
 
 def _variant(name: str) -> Variant | None:

@@ -171,8 +171,10 @@ class CompiledPass:
         matrices: Sequence[Matrix],
         pool: ComputePool,
         mixtures: Sequence[Mixture] = (),
+        kept: Sequence[tuple[int, int]] = (),
     ) -> None:
-        """matrices: all that the pass multiplies by, except those of the experts of `mixtures`."""
+        """matrices: all that the pass multiplies by, except those of the experts of `mixtures`. kept: heads
+        of each layer of the cache whose rows another program writes, and bytes of a row."""
         self.shape = shape
         self.pool = pool
         self.state = aligned(8 * steps.STATE).view(np.int64)
@@ -195,7 +197,7 @@ class CompiledPass:
         self._tiles = aligned(pool.threads * self._tile_nbytes)
         self._rotary: list[tuple[Ints, int]] = []  # with the number of the cached layer that it writes
         self._attention: list[tuple[Ints, int]] = []  # with the number of the one that it reads
-        self._kept: list[tuple[int, int]] = []  # heads of each cached layer, and bytes of a row
+        self._kept = list(kept)  # heads of each cached layer, and bytes of a row
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
         self._is_whole = True
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.drafting.assistant import AssistantDrafter
 from engine.drafting.block import BlockDrafter
 from engine.drafting.eagle import EagleDrafter
 from engine.drafting.lookahead import LookaheadDrafter
@@ -16,7 +17,7 @@ from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.specinfer import SpecInferDrafter
 from engine.drafting.sps import SpsDrafter
 from engine.errors import BadOption
-from engine.heads import BlockHead, EagleHead, Heads, MedusaHeads
+from engine.heads import AssistantHead, BlockHead, EagleHead, Heads, MedusaHeads
 from engine.model.sequence import Sequence
 
 __all__ = [
@@ -38,11 +39,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DrafterParts:
-    """The parts a drafter is built from. vocabulary: number of token ids that draft and target share."""
+    """The parts a drafter is built from. vocabulary: number of token ids that draft and target share. target:
+    the target's rows, which assistants read."""
 
     vocabulary: int
     draft: Sequence | None = None
     heads: Heads | None = None
+    target: Sequence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,9 @@ _REGISTRY = {
     "medusa": _Method(lambda parts: MedusaDrafter(_medusa(parts.heads)), heads="medusa"),
     "p-eagle": _Method(lambda parts: BlockDrafter(_block(parts.heads)), heads="p-eagle"),
     "dflash": _Method(lambda parts: BlockDrafter(_block(parts.heads)), heads="dflash"),
+    "assistant": _Method(
+        lambda parts: AssistantDrafter(_assistant(parts.heads), _target(parts.target)), heads="assistant"
+    ),
     "recycling": _Method(lambda parts: RecyclingDrafter(parts.vocabulary)),
     "pld": _Method(lambda parts: PromptLookupDrafter()),
     "lookahead": _Method(lambda parts: LookaheadDrafter()),
@@ -93,6 +99,7 @@ _MERGED = (
     ["medusa", "recycling", "pld"],
     ["p-eagle", "recycling", "pld"],
     ["dflash", "recycling", "pld"],
+    ["assistant", "recycling", "pld"],
     ["recycling", "pld"],
 )
 
@@ -159,6 +166,16 @@ def _missing(name: str, has_draft: bool, heads: str | None) -> str | None:
 def _draft(draft: Sequence | None) -> Sequence:
     assert draft is not None
     return draft
+
+
+def _target(target: Sequence | None) -> Sequence:
+    assert target is not None
+    return target
+
+
+def _assistant(heads: Heads | None) -> AssistantHead:
+    assert isinstance(heads, AssistantHead)
+    return heads
 
 
 def _eagle(heads: Heads | None) -> EagleHead:

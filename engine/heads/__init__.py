@@ -1,5 +1,5 @@
 """Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE,
-P-EAGLE, DFlash, and the layer for multi-token prediction that comes with a target.
+P-EAGLE, DFlash, assistants of Gemma 4, and the layer for multi-token prediction that comes with a target.
 Here are their files, how they fit a target, and all as compiled programs but Medusa and the first EAGLE;
 `engine.torch_model` has all of them.
 
@@ -9,16 +9,17 @@ embedding and its output head.
 
 from collections.abc import Callable
 
-from engine.heads import compiled_dflash, compiled_eagle, compiled_p_eagle
+from engine.heads import compiled_assistant, compiled_dflash, compiled_eagle, compiled_p_eagle
 from engine.heads.compiled_mtp import load_compiled_mtp
 from engine.heads.files import BUILT_IN, HeadsFile, built_in_heads, open_heads
-from engine.heads.interface import BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
+from engine.heads.interface import AssistantHead, BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
 from engine.heads.target_parts import with_borrowed
 from engine.model.compiled import CompiledModel
 from engine.model.interface import Model
 
 __all__ = [
     "BUILT_IN",
+    "AssistantHead",
     "BlockHead",
     "CachedHead",
     "EagleHead",
@@ -37,6 +38,7 @@ _COMPILED: tuple[tuple[_Covers, _Bind], ...] = (
     (compiled_eagle.covers, compiled_eagle.CompiledEagleHead),
     (compiled_p_eagle.covers, compiled_p_eagle.CompiledPEagleHead),
     (compiled_dflash.covers, compiled_dflash.CompiledDFlashHead),
+    (compiled_assistant.covers, compiled_assistant.CompiledAssistantHead),
 )
 
 

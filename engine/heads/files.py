@@ -7,6 +7,8 @@ of a llama, and model.safetensors or pytorch_model.bin with the tensor fc.weight
 P-EAGLE heads (github.com/vllm-project/speculators) are those of EAGLE-3 with the tensor mask_hidden.
 DFlash heads (github.com/z-lab/dflash) have the config.json of a qwen3 with the key dflash_config, and
 model.safetensors with the tensors fc.weight and hidden_norm.weight.
+Assistants of Gemma 4 (`engine.heads.assistant`) have a config.json with one of two model types, and
+model.safetensors.
 From .pt and .bin files only tensors are read: code in them is never run.
 """
 
@@ -22,15 +24,14 @@ from numpy.typing import NDArray
 
 from engine.arrays import on_host
 from engine.checkpoints import Checkpoint, Span, read_span
-from engine.checkpoints.drafts import draft_layer
+from engine.checkpoints.drafts import ASSISTANTS, draft_layer
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.safetensors import CODE, read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import unpacked
 
-Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash"]
+Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash", "assistant"]
 BUILT_IN = "mtp"  # as the name of a draft: the layer for multi-token prediction that comes with the target
-
 _DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
 
 
@@ -61,7 +62,7 @@ class HeadsFile:
     @property
     def method(self) -> str:
         """The name of the drafter that uses the heads."""
-        return self.kind if self.kind in ("medusa", "p-eagle", "dflash") else "eagle"
+        return self.kind if self.kind in ("medusa", "p-eagle", "dflash", "assistant") else "eagle"
 
 
 def open_heads(path: Path) -> HeadsFile | None:
@@ -76,10 +77,12 @@ def open_heads(path: Path) -> HeadsFile | None:
     kind: Kind
     if "medusa_num_heads" in config:
         kind, files = "medusa", ("medusa_lm_head.safetensors", "medusa_lm_head.pt")
+    elif config.get("model_type") in ASSISTANTS:
+        kind, files = "assistant", ("model.safetensors", "pytorch_model.bin")
     else:
         kind, files = "eagle", ("model.safetensors", "pytorch_model.bin")
     tensors = _tensors(path, *files)
-    if kind == "medusa" and not tensors:
+    if kind in ("medusa", "assistant") and not tensors:
         raise BadCheckpoint(
             f"{path.name} has no {' and no '.join(files)}.", "Download it again, with all its files."
         )

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,16 @@ class Heads(ABC):
     layers: int
     parameters: int
     nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """What an assistant guesses at some rows. states: [rows, width], the target's next ones. logits: [rows,
+    tokens], of the next token. tokens: int64 [rows, tokens], their ids; None: those of the vocabulary."""
+
+    states: Array
+    logits: Array
+    tokens: NDArray[np.int64] | None
 
 
 class MedusaHeads(Heads):
@@ -104,4 +115,30 @@ class EagleHead(CachedHead):
         log-probabilities, both [rows, count]. Ids that are not tokens of the target have -inf.
 
         allowed: bool [rows, target's vocabulary], the tokens that may follow each state; None: all may.
+        """
+
+
+class AssistantHead(Heads):
+    """An assistant of Gemma 4 (`engine.heads.assistant`), whose only rows are the target's. Attribute:
+    `vocabulary`, the number of the target's tokens."""
+
+    method = "assistant"
+    vocabulary: int
+
+    @abstractmethod
+    def read(self, cache: KVCache) -> None:
+        """Read the rows that the target has committed, all of the text before the root; `forward` guesses
+        behind them until the next call."""
+
+    @abstractmethod
+    def forward(self, tokens: NDArray[np.int64], states: Array) -> Guessed:
+        """Guess from tokens, int64 [rows], and the states before them [rows, width]: the target's before the
+        root, or guessed ones. Rows do not see each other."""
+
+    @abstractmethod
+    def best(self, guessed: Guessed, count: int, allowed: Allowed | None = None) -> Guesses:
+        """Return the `count` most likely tokens after each guess: ids and log-probabilities, both [rows,
+        count]. Ids that are not tokens of the target have -inf.
+
+        allowed: bool [rows, target's vocabulary], the tokens that may follow each guess; None: all may.
         """

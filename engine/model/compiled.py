@@ -27,9 +27,10 @@ from engine.compiled.seen import Seen
 from engine.model.compiled_weights import CompiledWeights
 from engine.model.coverage import ACTIVATIONS
 from engine.model.description import Description
-from engine.model.interface import Device, Model, OutputHead, Progress, Yielding, no_progress
+from engine.model.interface import Device, Model, OutputHead, Progress, RowLayer, Yielding, no_progress
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.mixtures import MixtureShape
+from engine.model.rope_parameters import FULL, SLIDING
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
 from engine.model.state_cache import StateCache
@@ -50,7 +51,9 @@ _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_p
 
 
 class CompiledModel(Model):
-    """A causal language model on the processor, as a compiled program. Attribute: `weights`."""
+    """A causal language model on the processor, as a compiled program. Attributes: `weights`; `cache`, the
+    format of keys and values in its KV cache; `kept`, the key-value heads of each layer of that, and bytes of
+    a row."""
 
     device: Device = "cpu"
     packed = True
@@ -70,6 +73,8 @@ class CompiledModel(Model):
         self.width = description.width
         self.weights = weights
         self.streamer = weights.streamer
+        self.cache = cache
+        self._description = description
         self._embedding_scale = np.float32(description.embedding_scale)
         self._logit_cap, self._logit_divisor = description.logit_cap, np.float32(description.logit_divisor)
         self._rotary = rotary
@@ -82,7 +87,7 @@ class CompiledModel(Model):
         last_norm = vectors["model.norm.weight"]
         self._decoder = CompiledDecoder(self._shape, layers, last_norm, head, shared_pool(), inputs)
         self.layers = len(layers)
-        self._kept = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
+        self.kept = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
         self._bound: HostCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
@@ -95,12 +100,22 @@ class CompiledModel(Model):
     def nbytes(self) -> int:
         return self.weights.nbytes
 
+    @property
+    def last_rows(self) -> Mapping[str, RowLayer]:
+        of = self._description
+        found: dict[str, RowLayer] = {}
+        for layer, window in enumerate(of.windows):
+            if of.attends[layer] and of.has_rows(layer):
+                number = of.rows_of_layer[layer]
+                found[FULL if window is None else SLIDING] = RowLayer(number, *of.kept[number])
+        return found
+
     def new_cache(self, capacity: int, beside: int = 0) -> HostCache:
         """beside: the number of slots for the tail of a `SharedCache`; 0 if layers have states, which are not
         shared."""
         states = self._shape.states
         assert not (states and beside)
-        return StateCache(states, self._kept, capacity) if states else HostCache(self._kept, capacity, beside)
+        return StateCache(states, self.kept, capacity) if states else HostCache(self.kept, capacity, beside)
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)

@@ -1,7 +1,8 @@
 """The interface of a causal language model: what sequences, drafters and heads may ask of it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -49,6 +50,16 @@ def of_piece(progress: Progress, number: int, pieces: int) -> Progress:
     return YieldingPiece(report) if isinstance(progress, Yielding) else report
 
 
+@dataclass(frozen=True, slots=True)
+class RowLayer:
+    """A layer with rows of its own. number: by which the model's caches know it. kv_heads, width: of a
+    row."""
+
+    number: int
+    kv_heads: int
+    width: int
+
+
 class Model(ABC):
     """A causal language model on its compute device.
 
@@ -79,6 +90,12 @@ class Model(ABC):
     @abstractmethod
     def nbytes(self) -> int:
         """Bytes of weights on the device, including memory to unpack them."""
+
+    @property
+    def last_rows(self) -> Mapping[str, RowLayer]:
+        """The last layer with rows of its own of each type, full attention or one with a window, by the names
+        in `engine.model.rope_parameters`. Only models whose layers have such types have any."""
+        return {}
 
     @property
     def moved(self) -> int:

@@ -225,7 +225,7 @@ class HostCache(KVCache):
             start += part.size
 
     def rows(self, layer: int) -> NDArray[np.uint8]:
-        """Return the committed rows of a layer as stored, [2, kv_heads, length, row_nbytes]. For tests."""
+        """Return the committed rows of a layer as stored, [2, kv_heads, length, row_nbytes]."""
         return self.layers[layer][:, :, : self.length]
 
 

@@ -377,7 +377,9 @@ def pairs_named(target: str, draft: str) -> list[PairOutline]:
         raise no_own_layer(outline.file)
     if draft == OWN_LAYER:
         return [replace(pair_of(outline, None), own_layer="required")]
-    name = catalog.draft_for(target) if draft == "auto" else draft
+    name: str | None = draft
+    if draft == "auto":  # heads and assistants are small, and not planned for
+        name = None if catalog.assistant_for(target) else catalog.draft_for(target)
     drafts = [name]
     if name is None and not _is_local(target):
         drafts = _catalogued_drafts(outline) or [None]

@@ -131,8 +131,10 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
 
 
 def default_draft(target: str) -> str | None:
-    """Return the catalogue's draft for `target` if one is installed; otherwise the folder of the heads that
-    ship with the program; None if there are none."""
+    """Return the folder of the assistant for `target` if there is one; else the catalogue's draft for it if
+    one is installed; else the folder of the heads that ship with the program; None if there are none."""
+    if assistant := catalog.assistant_for(target):
+        return str(assistant)
     heads = catalog.heads_for(target)
     return catalog.draft_for(target) or (str(heads) if heads else None)
 

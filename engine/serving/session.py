@@ -80,7 +80,8 @@ class Session:
             heads_pay = self._iteration_s(0) >= HEADS_PASS_S
             name = default_drafter(self.pair.draft is not None, heads_pay)
         if name not in self._drafters:
-            parts = DrafterParts(self.pair.target.model.vocabulary, self.pair.draft, self.pair.heads)
+            pair = self.pair
+            parts = DrafterParts(pair.target.model.vocabulary, pair.draft, pair.heads, pair.target)
             self._drafters[name] = make_drafter(name, parts)
         return self._drafters[name]
 

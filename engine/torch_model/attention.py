@@ -57,7 +57,7 @@ def attend(
         folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
         seen = key[:, :, :keys], value[:, :, :keys]
         if softcap is None and s_aux is None:
-            piece = _built_in(folded, *seen, mask, scaling)
+            piece = built_in(folded, *seen, mask, scaling)
         else:
             sinks = None
             if s_aux is not None:
@@ -68,7 +68,8 @@ def attend(
     return output, None
 
 
-def _built_in(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
+def built_in(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
+    """Compute torch's attention. The arguments are those of `scaled_dot_product_attention`."""
     product = nn.functional.scaled_dot_product_attention
     if ways.taken("attention", query.shape[-1], query.dtype) == "fused":
         return product(query, key, value, attn_mask=mask, scale=scale)

@@ -7,7 +7,7 @@ weights come from nor on the text.
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.compiled.pool import shared_pool
 from engine.errors import exhausted_tier
-from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
+from engine.model.interface import Device, Model, OutputHead, Progress, RowLayer, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.planner.loan import ROWS
@@ -132,6 +132,12 @@ class TorchModel(Model):
             + (self.streamer.nbytes if self.streamer else 0)
             + sum(workspace.nbytes for workspace in workspaces.values())
         )
+
+    @property
+    def last_rows(self) -> Mapping[str, RowLayer]:
+        shapes = enumerate(row_shapes(self.config))
+        types = getattr(self.config, "layer_types", None) or ()
+        return {types[layer]: RowLayer(layer, *shape) for layer, shape in shapes if types and shape}
 
     def let_processor_help(self, link: DeviceLink) -> None:
         """Let the processor multiply by weights in RAM if that makes passes faster, which a few passes

@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 from engine.heads import Heads, HeadsFile
 from engine.model.interface import Model
+from engine.torch_model.assistant import TorchAssistantHead
 from engine.torch_model.dflash import TorchDFlashHead
 from engine.torch_model.eagle import TorchEagleHead
 from engine.torch_model.medusa import TorchMedusaHeads
 from engine.torch_model.p_eagle import TorchPEagleHead
 
 _MAKERS: dict[str, Callable[[HeadsFile, Model, int], Heads]] = {
+    "assistant": TorchAssistantHead,
     "dflash": TorchDFlashHead,
     "p-eagle": TorchPEagleHead,
 }

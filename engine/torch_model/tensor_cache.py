@@ -129,7 +129,7 @@ class TensorCache(KVCache):
 
     def rows(self, layer: int) -> Tensor:
         """Return the committed rows of a layer, [2, kv_heads, length, head_dim]; no numbers if it has none of
-        its own. For tests."""
+        its own."""
         if layer not in self._layers:
             return torch.empty(0)
         return self._layers[layer][:, 0, :, : self.length]

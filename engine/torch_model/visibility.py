@@ -44,7 +44,7 @@ class Visibility:
     last: int  # at least the largest position of a row
     length: int  # committed slots; slot i holds position i
     tail_positions: Tensor  # [tail], positions of the rows in the cache's tail
-    _kept: dict[int | None, Tensor] = field(default_factory=dict)
+    _kept: dict[tuple[int | None, int], Tensor] = field(default_factory=dict)  # by window and group
 
     def mask(
         self, start: int, stop: int, window: int | None, group: int, dtype: torch.dtype
@@ -57,14 +57,14 @@ class Visibility:
         """
         if window is not None and window > self.last:
             window = None
-        if len(self.rows) <= ROWS_PER_PIECE and window in self._kept:
-            return self._kept[window]
+        if len(self.rows) <= ROWS_PER_PIECE and (window, group) in self._kept:
+            return self._kept[window, group]
         if self.rows.visible is None and window is None and stop - start == 1:
             return None
         seen = self._seen(start, stop, window)
         bias = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
         mask = bias.masked_fill_(~seen, float("-inf")).repeat(group, 1)
-        self._kept[window] = mask
+        self._kept[window, group] = mask
         return mask
 
     def _seen(self, start: int, stop: int, window: int | None) -> Tensor:

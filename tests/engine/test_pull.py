@@ -78,6 +78,17 @@ def test_catalogue_models_are_downloaded_with_their_draft_on_request(capsys, hub
     assert catalog.draft_for("coder") == "coder-draft"
 
 
+def test_the_draft_of_a_model_that_has_an_assistant_is_the_assistant(capsys, hub: LyingHub, tmp_path: Path):
+    target, assistant = catalog.entries()["gemma-4-12b-q4_k_m"], "google/gemma-4-12B-it-assistant"
+    hub.repositories[target.repository] = Offered({target.file: content(100)})
+    config = b'{"model_type": "gemma4_unified_assistant"}'
+    hub.repositories[assistant] = Offered({"config.json": config, "model.safetensors": content(50)})
+    answer = printed(capsys, "pull", "gemma-4-12b", "--draft", "auto")
+    found = [repository["repository"] for repository in answer["repositories"]]
+    assert found == [target.repository, assistant]
+    assert catalog.assistant_for("gemma-4-12b") == tmp_path / "models" / assistant
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind"),
     [

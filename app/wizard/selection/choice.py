@@ -45,7 +45,8 @@ class Choice:
 def choice_of_offer(offer: Offer) -> Choice:
     """Turn an offer from the catalogue into a choice."""
     name = f"{offer.target.name} + {offer.draft.name}" if offer.draft else offer.target.name
-    alone = "auto" if catalog.heads_for(offer.target.id) else "none"
+    heads = catalog.heads_for(offer.target.id) or catalog.assistant_for(offer.target.id)
+    alone = "auto" if heads else "none"
     draft = offer.draft.id if offer.draft else alone
     return Choice(
         name, offer.missing, offer.missing_nbytes, offer.target.id, draft, offer.licenses, offer.gated

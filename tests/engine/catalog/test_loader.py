@@ -47,6 +47,13 @@ def test_heads_for_other_engines_are_kept_in_their_order() -> None:
     assert [(each.repository, each.commit) for each in heads] == [("x/heads", ""), ("x/more", "0a" * 20)]
 
 
+def test_a_model_may_have_an_assistant() -> None:
+    known = '[a.assistant]\nrepository="x/assistant"\nseen="there"\n'
+    assert catalog.parse({"f.toml": MODEL}).models["a"].assistant is None
+    found = catalog.parse({"f.toml": MODEL + known + GGUF}).models["a"].assistant
+    assert (found.repository, found.seen) == ("x/assistant", "there")
+
+
 def test_pairs_keep_their_order_across_files() -> None:
     pair = '[[pairs]]\ntarget="a"\ndraft="b"\n'
     measured = 'expectations=[{tokens_per_pass=2.5,budget=8,temperature=0.0,source="paper"}]\n'
@@ -67,6 +74,8 @@ def test_pairs_keep_their_order_across_files() -> None:
         (MODEL + "colour = 'red'\n", "a: .*colour"),
         (MODEL + GGUF.replace("a.gguf", "../a.gguf"), "a-q8_0: files must be plain file names"),
         (MODEL + GGUF.replace("x/y", "y"), "a-q8_0: 'y' is not a repository"),
+        (MODEL + "[a.assistant]\nrepository='y'\nseen='there'\n", "a: y: 'y' is not a repository"),
+        (MODEL + "[a.assistant]\nrepository='x/y'\n", "a: .*seen"),
         (MODEL + GGUF.replace("x/y", "../y/z"), "is not a repository"),
         (MODEL + AWQ + 'commit="main"\n', "'main' is not a commit"),
         (MODEL + HEADS.replace("eagle3", "hope"), "unknown method or engine"),

@@ -131,6 +131,34 @@ def test_the_draft_is_found_for_the_path_of_a_known_target(models: Path, tmp_pat
     assert catalog.draft_for(str(target)) == "coder-draft"
 
 
+def put_assistant(folder: Path, kind: str = "gemma4_assistant") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(f'{{"model_type": "{kind}"}}')
+    return folder
+
+
+def test_the_assistant_of_a_model_is_found_in_the_models_folder(models: Path) -> None:
+    assert catalog.assistant_for("gemma-4-e2b") is None
+    own = put_assistant(models / "google/gemma-4-E2B-it-assistant")
+    for target in ("gemma-4-e2b", "gemma-4-e2b-q8_0", "/elsewhere/gemma-4-E2B-it-Q8_0.gguf"):
+        assert catalog.assistant_for(target) == own
+    assert catalog.assistant_for("gemma-4-e4b") is None
+
+
+def test_an_assistant_is_found_beside_the_path_of_a_target(models: Path, tmp_path: Path) -> None:
+    target = tmp_path / "some/any.gguf"
+    target.parent.mkdir()
+    target.touch()
+    beside = put_assistant(tmp_path / "some-assistant")
+    assert catalog.assistant_for(str(target)) == beside
+    within = put_assistant(target.parent / "assistant")
+    assert catalog.assistant_for(str(target)) == catalog.assistant_for(str(target.parent)) == within
+    (within / "config.json").write_text("damaged")
+    assert catalog.assistant_for(str(target)) == beside
+    (beside / "config.json").write_text('{"model_type": "llama"}')
+    assert catalog.assistant_for(str(target)) is None
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the home folder of a user who has chosen no models folder."""

@@ -122,3 +122,12 @@ def test_sinks_and_a_cap_and_a_window_are_computed_together():
         torch.nn.Identity(), query, key, value, visibility, 0.9, sliding_window=4, softcap=1.5, s_aux=sinks
     )
     torch.testing.assert_close(found, (shares @ repeated[1]).transpose(1, 2), rtol=1e-5, atol=1e-6)
+
+
+def test_layers_of_which_some_have_fewer_key_heads_agree_while_the_window_holds_the_text():
+    """Until then, all layers see the same tokens, but masks are repeated for as many heads as share a key."""
+    module, text = reference("gemma4_large"), TEXT[:6]
+    found = Sequence(ours(module), 64).extend(text)
+    with torch.inference_mode():
+        expected = module(torch.tensor([text])).logits[0, -1]
+    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
