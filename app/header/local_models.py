@@ -69,7 +69,7 @@ def pairs_here() -> list[LocalPair]:
     return [
         LocalPair(model, _heads(catalog.assistant_for(name)) or _draft(name, models))
         for name, model in models.items()
-        if not catalog.is_assistant(model.path)
+        if not (model.path and catalog.is_assistant(model.path))
     ]
 
 

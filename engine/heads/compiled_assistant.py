@@ -68,7 +68,7 @@ class CompiledAssistantHead(AssistantHead):
             centroids=None if assistant.clusters is None else tensors.matrix(CENTROIDS),
         )
         shape = _shape(assistant, self._rotary, target)
-        self._guesser = CompiledAssistant(shape, weights, target.kept, shared_pool())
+        self._guesser = CompiledAssistant(shape, weights, target.cached, shared_pool())
         self._bound: HostCache | None = None
         self._length = 0
         self.vocabulary = target.vocabulary
@@ -118,7 +118,7 @@ def _shape(assistant: Assistant, rotary: RotaryFactors, target: CompiledModel) -
     return DecoderShape(
         *(of.width, of.inner, of.heads, of.kv_heads, of.head_width, of.epsilon, of.query_scale, rotary.pairs),
         gelu=ACTIVATIONS[of.activation],
-        cache=target.cache,
+        cache=target.cache_format,
     )
 
 

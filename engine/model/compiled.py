@@ -51,8 +51,8 @@ _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_p
 
 
 class CompiledModel(Model):
-    """A causal language model on the processor, as a compiled program. Attributes: `weights`; `cache`, the
-    format of keys and values in its KV cache; `kept`, the key-value heads of each layer of that, and bytes of
+    """A causal language model on the processor, as a compiled program. Attributes: `weights`; `cache_format`,
+    that of keys and values in its KV cache; `cached`, the key-value heads of each layer of that, and bytes of
     a row."""
 
     device: Device = "cpu"
@@ -73,7 +73,7 @@ class CompiledModel(Model):
         self.width = description.width
         self.weights = weights
         self.streamer = weights.streamer
-        self.cache = cache
+        self.cache_format = cache
         self._description = description
         self._embedding_scale = np.float32(description.embedding_scale)
         self._logit_cap, self._logit_divisor = description.logit_cap, np.float32(description.logit_divisor)
@@ -87,7 +87,7 @@ class CompiledModel(Model):
         last_norm = vectors["model.norm.weight"]
         self._decoder = CompiledDecoder(self._shape, layers, last_norm, head, shared_pool(), inputs)
         self.layers = len(layers)
-        self.kept = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
+        self.cached = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
         self._bound: HostCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
@@ -115,7 +115,9 @@ class CompiledModel(Model):
         shared."""
         states = self._shape.states
         assert not (states and beside)
-        return StateCache(states, self.kept, capacity) if states else HostCache(self.kept, capacity, beside)
+        return (
+            StateCache(states, self.cached, capacity) if states else HostCache(self.cached, capacity, beside)
+        )
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)

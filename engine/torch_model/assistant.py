@@ -6,6 +6,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.arrays import Array
 from engine.heads.assistant import assistant_for, best_of, chosen_tokens, unused
 from engine.heads.files import HeadsFile
 from engine.heads.interface import Allowed, AssistantHead, Guessed, Guesses
@@ -56,8 +57,9 @@ class TorchAssistantHead(AssistantHead):
         self._rotations = [kinds[kind] for kind in of.description.rotary_of_layer]
 
     @torch.inference_mode()
-    def forward(self, tokens: NDArray[np.int64], states: Tensor) -> Guessed:
-        inner, guessed = self._module(self._target.embed(tokens), states, self._texts, self._rotations)
+    def forward(self, tokens: NDArray[np.int64], states: Array) -> Guessed:
+        embedded, states = self._target.embed(tokens), self._target.tensor(states)
+        inner, guessed = self._module(embedded, states, self._texts, self._rotations)
         if self._assistant.clusters is None:
             return Guessed(guessed, inner @ self._module.head.T, None)
         chosen = chosen_tokens(self._module.masked_embedding(inner), self._assistant)
