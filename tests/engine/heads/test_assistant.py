@@ -2,6 +2,7 @@
 
 import json
 import math
+import random
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +32,7 @@ from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
 from tests.engine.heads.assistants import LARGE, ROWS, SMALL, assistant_of, guessed, likely
 from tests.engine.heads.refusals import load as load_folder
-from tests.engine.heads.refusals import refused
+from tests.engine.heads.refusals import refusal, refused
 from tests.engine.heads.test_service import write_target
 from tests.engine.models import VOCABULARY, ours, reference
 from tests.engine.test_every_drafter import Letters
@@ -273,6 +274,25 @@ def test_damaged_tensors_are_refused(tmp_path):
     (folder / "model.safetensors").unlink()
     with refused(BadCheckpoint, r"model\.safetensors"):
         load_folder(folder, target)
+
+
+def test_changed_bytes_give_named_errors_only(tmp_path):
+    folder, target = saved(tmp_path), loaded(SMALL, True)[2]
+    chance, refusals = random.Random(3), 0
+    for file in (folder / "config.json", folder / "model.safetensors"):
+        whole = file.read_bytes()
+        for _ in range(80):
+            at = chance.randrange(min(3000, len(whole)))
+            file.unlink()  # tensors that were read may still be mapped
+            file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << chance.randrange(8)]) + whole[at + 1 :])
+            if error := refusal(folder, target):
+                assert error.message
+                assert error.hint
+                refusals += 1
+        file.unlink()
+        file.write_bytes(whole)
+    assert refusals > 60
+    load_folder(folder, target)
 
 
 def test_a_target_of_another_architecture_is_refused(tmp_path):
