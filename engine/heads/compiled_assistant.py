@@ -1,15 +1,13 @@
 """An assistant of Gemma 4 beside a compiled target: compiled as the target is, it reads the target's keys and
-values where they lie. Its matrices are rounded to eight bits.
-
-Logits of all tokens are computed in one product, also those of tokens in clusters that are not chosen: the
-rows of a round share it. What an assistant computes, and how that is known, stands in
-`engine.heads.assistant`.
+values where they lie. Its matrices are rounded to eight bits. What an assistant computes, and how that is
+known, stands in `engine.heads.assistant`.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled.assistant import ROWS, AssistantWeights, CompiledAssistant
+from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import DecoderShape, Layer
@@ -22,7 +20,6 @@ from engine.heads.assistant import (
     Assistant,
     assistant_for,
     best_of,
-    chosen_tokens,
     unused,
 )
 from engine.heads.files import HeadsFile
@@ -45,7 +42,8 @@ def covers(file: HeadsFile, target: CompiledModel) -> bool:
     if any(file.tensors[name].shape != shape for name, shape in shapes.items()):
         return False
     sizes = (of.width, of.inner, assistant.backbone, *(rows.width for rows in assistant.reads))
-    return of.activation in ACTIVATIONS and not any(size % BLOCK for size in sizes)
+    in_tiles = assistant.clusters is None or assistant.clusters.shape[1] % LANES == 0
+    return in_tiles and of.activation in ACTIVATIONS and not any(size % BLOCK for size in sizes)
 
 
 class CompiledAssistantHead(AssistantHead):
@@ -64,8 +62,9 @@ class CompiledAssistantHead(AssistantHead):
             ],
             last_norm=tensors.vector(LAST_NORM),
             out_of=tensors.matrix(OUT_OF),
-            head=tensors.matrix(assistant.head),
+            head=tensors.matrix(assistant.head, assistant.clusters),
             centroids=None if assistant.clusters is None else tensors.matrix(CENTROIDS),
+            chosen=assistant.chosen,
         )
         shape = _shape(assistant, self._rotary, target)
         self._guesser = CompiledAssistant(shape, weights, target.cached, shared_pool())
@@ -104,10 +103,9 @@ class CompiledAssistantHead(AssistantHead):
         guesser.inputs[:rows, width:] = states
         guesser.guess(rows, self._length, self._rotary.at(np.full(rows, self._length)))
         guessed, logits = guesser.states[:rows].copy(), guesser.logits[:rows]
-        if self._assistant.clusters is None:
-            return Guessed(guessed, logits.copy(), None)
-        chosen = chosen_tokens(guesser.scores[:rows], self._assistant)
-        return Guessed(guessed, np.take_along_axis(logits, chosen, axis=1), chosen)
+        clusters = self._assistant.clusters
+        ids = None if clusters is None else clusters[guesser.chosen[:rows]].reshape(rows, -1)
+        return Guessed(guessed, logits.copy(), ids)
 
     def best(self, guessed: Guessed, count: int, allowed: Allowed | None = None) -> Guesses:
         return best_of(guessed, count, allowed, self.vocabulary)

@@ -6,6 +6,7 @@ A head proposes, so rounding its weights changes how often a guess is right, nev
 from collections.abc import Collection, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import TiledMatrix, quantized
@@ -73,9 +74,10 @@ class PackedTensors:
         self._tensors = file.tensors
         self.parameters = self.nbytes = 0
 
-    def matrix(self, name: str) -> TiledMatrix:
+    def matrix(self, name: str, order: NDArray[np.int64] | None = None) -> TiledMatrix:
+        """Return a matrix. order: which of its rows are the first, the second, ...; None: as in the file."""
         numbers = self.vector(name)
-        matrix = quantized(numbers)
+        matrix = quantized(numbers if order is None else numbers[order.reshape(-1)])
         self.nbytes += matrix.nbytes - numbers.nbytes
         return matrix
 

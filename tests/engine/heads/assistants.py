@@ -8,8 +8,8 @@ from transformers import Gemma4AssistantConfig, Gemma4AssistantForCausalLM, Gemm
 from engine.model.rope_parameters import FULL, SLIDING
 
 SMALL, LARGE = "gemma4_text", "gemma4_large"  # targets, whose last layers share keys and values or do not
-ROWS = 64  # of an assistant's tables: more than its target has tokens
-CLUSTERS, CHOSEN = 16, 5
+ROWS = 128  # of an assistant's tables: more than its target has tokens
+CLUSTERS, CHOSEN = 8, 3
 
 
 def assistant_of(target, ordered=False, seed=5, **changes):

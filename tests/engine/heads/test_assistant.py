@@ -253,7 +253,7 @@ def test_a_head_that_is_not_tied_is_used(tmp_path):
             "1 heads of width 8",
         ),
         (dict(num_centroids=12), BadCheckpoint, "into 12 clusters"),
-        (dict(centroid_intermediate_top_k=17), BadCheckpoint, "centroid_intermediate_top_k"),
+        (dict(centroid_intermediate_top_k=9), BadCheckpoint, "centroid_intermediate_top_k"),
         (dict(text_config=3), BadCheckpoint, "text_config"),
     ],
     ids=str,
