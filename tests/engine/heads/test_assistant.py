@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import GenerationConfig
+from transformers.generation.candidate_generator import SinglePositionMultiTokenCandidateGenerator
 
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verification import TargetVerifier
@@ -44,9 +46,9 @@ each_kind = pytest.mark.parametrize("kind", [SMALL, LARGE])
 
 
 @cache
-def loaded(kind, ordered):
-    """transformers' target and assistant; ours."""
-    module = reference(kind)
+def loaded(kind, ordered, vocabulary=VOCABULARY):
+    """transformers' target and assistant; ours. vocabulary: the number of the target's tokens."""
+    module = reference(kind, vocab_size=vocabulary, vocab_size_per_layer_input=vocabulary)
     assistant = assistant_of(module, ordered)
     target = ours(module)
     with TemporaryDirectory() as folder:
@@ -106,6 +108,30 @@ def test_chains_equal_those_of_transformers(kind, ordered):
         torch.testing.assert_close(found.logits[0], logits, rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(found.states, expected_state, rtol=1e-3, atol=1e-3)
         state = found.states
+
+
+@each_form
+def test_candidates_are_those_of_transformers_generation(ordered):
+    """It hands the assistant the states, rows and positions that a drafter has to."""
+    module, assistant, target, head = loaded(SMALL, ordered, vocabulary=ROWS)
+    assistant.generation_config.num_assistant_tokens = 5
+    generator = SinglePositionMultiTokenCandidateGenerator(
+        assistant, module.get_input_embeddings(), GenerationConfig(max_length=CONTEXT)
+    )
+    with torch.inference_mode():
+        output = module(torch.tensor([TEXT[:-1]]), output_hidden_states=True, return_shared_kv_states=True)
+        candidates, _ = generator.get_candidates(
+            torch.tensor([TEXT]), {}, output, is_first_iteration=False, n_last_matches=0
+        )
+    cache_of_target, state = read(target, TEXT)
+    head.read(cache_of_target)
+    found = [TEXT[-1]]
+    for _ in range(5):
+        guess = head.forward(np.array(found[-1:]), state)
+        tokens = np.arange(ROWS) if guess.tokens is None else guess.tokens[0]
+        found.append(int(tokens[guess.logits[0].argmax()]))
+        state = guess.states
+    assert candidates[0, len(TEXT) :].tolist() == found[1:]
 
 
 @each_form
