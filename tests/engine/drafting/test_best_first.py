@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.drafting.best_first import BestFirst
-from engine.tree import ROOT, SOURCE_DRAFT, follow
+from engine.tree import GROWN_AHEAD, ROOT, SOURCE_DRAFT, follow
 
 VOCABULARY, DEPTH = 3, 4
 
@@ -24,20 +24,22 @@ def language(seed: int):
 
 
 def grown(seed: int, budget: int, beams: int, depth: int, decay: float, worth: float = 0.0) -> BestFirst:
-    log_probs, grower = language(seed), BestFirst(budget, depth, decay, SOURCE_DRAFT, worth)
-    paths: dict[int, tuple[int, ...]] = {ROOT: ()}
+    return grown_in(language(seed), BestFirst(budget, depth, decay, SOURCE_DRAFT, worth), beams)
+
+
+def grown_in(log_probs, grower: BestFirst, beams: int) -> BestFirst:
     tokens = np.arange(VOCABULARY)
     while nodes := grower.frontier(beams):
         assert len(nodes) <= beams
-        rows = np.stack([log_probs(paths[node]) for node in nodes])
+        rows = np.stack([log_probs(tuple(grower.path(node))) for node in nodes])
         grower.expand(nodes, np.tile(tokens, (len(nodes), 1)), rows)
-        for node in range(len(paths) - 1, len(grower.tokens)):
-            paths[node] = (*paths[grower.parents[node]], grower.tokens[node])
     return grower
 
 
-def brute_force(seed: int, budget: int, depth: int, decay: float) -> dict[tuple[int, ...], float]:
-    log_probs, scores = language(seed), {(): 0.0}
+def brute_force(
+    seed: int, budget: int, depth: int, decay: float, root: tuple[int, ...] = ()
+) -> dict[tuple[int, ...], float]:
+    log_probs, scores = below(language(seed), root), {(): 0.0}
     for length in range(depth):
         for path in [path for path in scores if len(path) == length]:
             for token, log_prob in enumerate(log_probs(path).astype(float)):
@@ -102,6 +104,69 @@ def test_missing_children_are_never_added():
     grower = BestFirst(10, 3, 0.9, SOURCE_DRAFT)
     grower.expand([ROOT], np.asarray([[4, 5, 6]]), np.asarray([[-0.5, -np.inf, -1.0]], np.float32))
     assert sorted(grower.tokens) == [4, 6]
+
+
+def below(log_probs, root):
+    """Return the language behind the path `root`."""
+    return lambda path: log_probs((*root, *path))
+
+
+@settings(max_examples=80, deadline=None)
+@parameters
+def test_a_tree_that_grows_on_below_a_node_is_the_best_one_there(seed, budget, beams, depth, decay):
+    """Scores and depths are counted from the new root, and no node that was seen is lost."""
+    whole = language(seed)
+    grower = grown_in(whole, BestFirst(budget, depth, decay, SOURCE_DRAFT, lasting=True), beams)
+    expanded = [node for node in range(len(grower.tokens)) if grower.is_expanded(node)]
+    if not expanded:
+        return
+    root = expanded[seed % len(expanded)]
+    at = tuple(grower.path(root))
+    seen = {tuple(grower.path(node)): node for node in range(len(grower.tokens))}
+    before = {
+        path[len(at) :]: (node, grower.scores[node] - grower.scores[root], grower.is_expanded(node))
+        for path, node in seen.items()
+        if path[: len(at)] == at and path != at
+    }
+    numbers = grower.reroot(root)
+    after = {
+        tuple(grower.path(node)): (grower.scores[node], grower.is_expanded(node))
+        for node in range(len(grower.tokens))
+    }
+    assert after.keys() == before.keys()
+    assert len(numbers) == len(before)
+    for path, (old, score, is_expanded) in before.items():
+        new = numbers[old]
+        assert tuple(grower.path(new)) == path
+        assert grower.depths[new] == len(path)
+        assert after[path] == (score, is_expanded)
+    survivors = grower.snapshot(budget)
+    assert (survivors.sources & GROWN_AHEAD).all()
+    assert set(paths_of(survivors)) == set(sorted(after, key=lambda path: -after[path][0])[:budget])
+    grown_in(below(whole, at), grower, beams)
+    tree = grower.snapshot(budget)
+    expected = brute_force(seed, budget, depth, decay, at)
+    assert set(paths_of(tree)) == set(expected)
+    assert np.allclose(tree.scores, [expected[path] for path in paths_of(tree)], atol=1e-4)
+    marked = {path for path, source in zip(paths_of(tree), tree.sources, strict=True) if source & GROWN_AHEAD}
+    assert marked == set(paths_of(tree)) & before.keys()
+
+
+@settings(max_examples=60, deadline=None)
+@parameters
+def test_new_limits_choose_anew_from_all_nodes_that_were_seen(seed, budget, beams, depth, decay):
+    log_probs, rng = language(seed), np.random.default_rng(seed)
+    other_budget, other_depth = int(rng.integers(1, 41)), int(rng.integers(1, DEPTH + 1))
+    grower = grown_in(log_probs, BestFirst(budget, depth, decay, SOURCE_DRAFT, lasting=True), beams)
+    scores = {tuple(grower.path(node)): grower.scores[node] for node in range(len(grower.tokens))}
+    grower.limit(other_budget, other_depth)
+    wanted = [path for path in scores if len(path) <= other_depth]
+    best = sorted(wanted, key=lambda path: -scores[path])[:other_budget]
+    assert len(grower) == len(best)
+    assert set(paths_of(grower.snapshot(other_budget))) == set(best)
+    grown_in(log_probs, grower, beams)
+    tree = grower.snapshot(other_budget)
+    assert set(paths_of(tree)) == set(brute_force(seed, other_budget, other_depth, decay))
 
 
 def test_follow_goes_as_far_as_the_tree_does():
