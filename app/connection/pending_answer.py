@@ -49,7 +49,12 @@ def template_input(settings: ChatSettings, pair: messages.Loaded) -> messages.Te
 
 
 def settings_to_repeat(report: AnswerReport) -> ChatSettings:
-    """Return settings that give the same answer again: the settings in the report, with the seed, drafter
-    and budgets that it records."""
-    recorded = {"seed": report.seed, "drafter": report.drafter or "auto", "budgets": report.budgets}
+    """Return settings that give the same answer again: the settings in the report, with the seed, drafter,
+    budgets and recording that it has."""
+    recorded = {
+        "seed": report.seed,
+        "drafter": report.drafter or "auto",
+        "budgets": report.budgets,
+        "recording": report.recording,
+    }
     return structs.replace(report.settings, options=structs.replace(report.settings.options, **recorded))

@@ -47,7 +47,9 @@ class RacePlan:
         drafter = "none" if plain else "auto" if self.options.drafter == "none" else self.options.drafter
         if self.rival is not None and lane == 1:  # the other models may lack this drafter
             drafter = "auto"
-        return structs.replace(self.options, drafter=drafter, budgets=[], telemetry=False, log_probs=None)
+        return structs.replace(
+            self.options, drafter=drafter, budgets=[], recording=None, telemetry=False, log_probs=None
+        )
 
 
 class RaceRun(QObject):

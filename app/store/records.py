@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from app.documents.records import Kind
-from engine.protocol.messages import Answer, Loaded, Options, Seconds, StopReason
+from engine.protocol.messages import Answer, AnswerRecording, Loaded, Options, Seconds, StopReason
 
 Role = Literal["user", "assistant"]
 State = Literal["complete", "streaming", "interrupted"]
@@ -63,8 +63,8 @@ class ModelPair(Struct, frozen=True, kw_only=True):
 
 class AnswerReport(Struct, frozen=True, kw_only=True):
     """The figures shown below an answer, and everything needed to replay it: the settings, the seed, the
-    drafter that "auto" stood for, and the budget of each iteration. The fields after `pair` are as in
-    `Answer`."""
+    drafter that "auto" stood for, the budget of each iteration, and a recording where budgets do not suffice.
+    The fields after `pair` are as in `Answer`."""
 
     settings: ChatSettings
     pair: ModelPair
@@ -80,6 +80,7 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
     time_to_first_token_s: float | None
     seconds: Seconds
     bytes_streamed: int
+    recording: AnswerRecording | None = None
     thought: str = ""
     thought_tokens: int = 0
     thought_s: float = 0.0

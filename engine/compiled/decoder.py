@@ -62,7 +62,7 @@ class CompiledDecoder:
         self.rows, self.states, self.paths, self.bind = one.rows, one.states, one.paths, one.bind
         self._hidden = aligned(8 * (self.layers + 1)).view(np.int64)  # where states are copied to
         self._logits = _Logits(head)
-        self._starts: list[int] = []  # the first step of each layer
+        self._starts: list[int] = []  # the first step of each layer, and of the output head
         post: Floats | None = None
         factor = 1.0
         self.inputs = inputs.add(one) if inputs else None
@@ -76,6 +76,7 @@ class CompiledDecoder:
             one.add_layer(layer, records, shape.width)
             post, factor = layer.last_norm, layer.factor
         records = one.records(shape.width, head)
+        self._starts.append(len(one.program.steps))
         copies = self._hidden[self.layers - 1 :], self._hidden[self.layers :]
         one.add_norm(last_norm, records, post=post, copies=copies, only_asked=True, factor=factor)
         results = one.add_product(records, shape.width, head, self._logits.array, only_asked=True)
@@ -99,9 +100,9 @@ class CompiledDecoder:
 
         rows: their number; their embeddings are in `states`. rotary: float32 [kinds, 2, rows, pairs]. hidden:
         layer -> where its output goes, float32 [rows, width]; the number of layers stands for the last norm.
-        between: called before each run with the number of the next layer; returns the layer before which it
-        is to be called again; may end the pass by raising. arrive: as for `CompiledPass.run`. queries,
-        is_whole: as for `CompiledPass.begin`.
+        between: called before each run with the number of the next layer, `layers` for the output head;
+        returns the one before which it is to be called again; may end the pass by raising. arrive: as for
+        `CompiledPass.run`. queries, is_whole: as for `CompiledPass.begin`.
         """
         self._logits.make_room(len(asked))
         self._pass.begin(rows, seen, rotary, asked, queries, is_whole)
@@ -109,9 +110,9 @@ class CompiledDecoder:
         for layer, out in hidden.items():
             self._hidden[layer] = address(out)
         layer = 0
-        while layer < self.layers:
-            stop = min(max(between(layer), layer + 1), self.layers)
-            last = len(self._table) if stop == self.layers else self._starts[stop]
+        while layer <= self.layers:
+            stop = between(layer)
+            last = len(self._table) if stop > self.layers else self._starts[stop]
             self._pass.run(self._table, self._starts[layer], last, arrive)
             layer = stop
         return self._logits.of(len(asked))

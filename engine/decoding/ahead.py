@@ -39,16 +39,18 @@ class Payoff:
     If the pass then waits for bytes, this time was lost, so the shorter of the two is what drafting ahead can
     win. It is measured in iterations whose tree was begun anew: these take turns even if trees grow ahead.
 
-    What it costs is that the target computes more slowly beside a draft. So where something can be won, some
-    iterations are done either way, and from then on those of the way in which they are quicker.
+    What it costs is that the target computes more slowly beside a draft, and that a tree which must hurry may
+    be poorer. So where something can be won, some iterations are done either way, and from then on those of
+    the way that takes less time per token. How many tokens a tree gives is largely chance; so those count
+    that its drafter promises, on a scale that is the same either way.
     """
 
     def __init__(self, link: StreamedLink) -> None:
         self._link = link
         self._before = 0.0, 0.0
         self._shares: deque[float] = deque(maxlen=LAST)
-        # Seconds of iterations, by whether the draft could go on in them.
-        self._seconds: dict[bool, deque[float]] = {way: deque(maxlen=LAST) for way in (False, True)}
+        # Seconds per promised token of iterations, by whether the draft could go on in them.
+        self._costs: dict[bool, deque[float]] = {way: deque(maxlen=LAST) for way in (False, True)}
         self._since = 0  # number of iterations since either way was last forgotten
 
     @property
@@ -57,9 +59,9 @@ class Payoff:
         if not self._shares or median(self._shares) < WORTHWHILE:
             return False
         for way in (True, False):
-            if len(self._seconds[way]) < LAST:
+            if len(self._costs[way]) < LAST:
                 return way
-        return median(self._seconds[True]) < median(self._seconds[False])
+        return median(self._costs[True]) < median(self._costs[False])
 
     def begin(self) -> None:
         """Note that an iteration begins."""
@@ -73,10 +75,10 @@ class Payoff:
             waited, idle = self._before
             lost = min(self._link.waited_s - waited, self._link.idle_s - idle)
             self._shares.append(lost / seconds)
-        self._seconds[way].append(seconds)
+        self._costs[way].append(seconds / (1 + float(chances_of(iteration.tree).sum())))
         self._since += 1
         if self._since >= STALE:
-            self._seconds[not way].clear()
+            self._costs[not way].clear()
             self._since = 0
 
 
@@ -131,10 +133,8 @@ def ahead_rule(
     where the target runs on a graphics card.
     """
     if overlap == "on" and target.device != "cpu":
-        raise BadOption(
-            "The draft cannot go on while a graphics card verifies.", "Leave out --overlap, or choose auto."
-        )
-    if overlap == "off" or not drafter.drafts_ahead or target.device != "cpu":
+        raise BadOption(hindrance(drafter, target), "Leave out --overlap, or choose auto.")
+    if overlap == "off" or hindrance(drafter, target):
         return None
     if overlap == "on":
         return GrowingAhead(rule)
@@ -142,6 +142,15 @@ def ahead_rule(
     if not streamer or not streamer.pass_nbytes:
         return None
     return GrowingAhead(rule, payoffs.setdefault(drafter.name, Payoff(streamer)))
+
+
+def hindrance(drafter: Drafter, target: Model) -> str:
+    """Return why this drafter cannot go on while this target verifies, as a sentence; "" if it can."""
+    if target.device != "cpu":
+        return "The draft cannot go on while a graphics card verifies."
+    if not drafter.drafts_ahead:
+        return f"The drafter {drafter.name} keeps no tree beyond the verdict with these models."
+    return ""
 
 
 def iteration_s(iteration: Iterated) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from engine.decoding.judgement import Judgement
+from engine.decoding.pass_thread import Whole
 from engine.decoding.verdict import LogProbs, PassEnded, Pending, Verdict, Verifier
 from engine.drafting import Drafter, TreeLimits
 from engine.model.interface import Progress
@@ -22,10 +23,15 @@ Phase = Literal["draft", "target", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Prefilled:
-    """The event that the prompt has been read. Reading it also gives the answer's first token, `token`."""
+    """The event that the prompt has been read. Reading it also gives the answer's first token, `token`.
+
+    limits: those of the trees that have grown meanwhile, with their `rounds`. `ahead` is 0 if the drafter has
+    not read the prompt meanwhile.
+    """
 
     token: int
     log_probs: list[LogProbs]
+    limits: TreeLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,12 @@ class Iterated:
     survivors: int = 0  # number of nodes that the tree had from the start, since the last one grew ahead
     ahead: int = 0  # number of nodes that the drafter has found beyond the tree while it was verified
     ahead_s: float = 0.0  # seconds of `target_s` in which the drafter grew them
+    rounds_ahead: int = 0  # number of rounds in which it did
+
+    @property
+    def grown(self) -> TreeLimits:
+        """The limits, with the number of rounds that there was time for."""
+        return replace(self.limits, rounds=self.rounds_ahead)
 
 
 class Rule(Protocol):
@@ -87,21 +99,22 @@ def decode(
     end = min(len(prompt) + max_new_tokens, verifier.capacity)
     pending = verifier.read(prompt, drafter, progress)
     try:
-        has_begun = begin_ahead(drafter, pending, prompt, sampler, rule.choose(), end)
+        limits = begin_ahead(drafter, pending, prompt, sampler, rule.choose(), end)
         verdict = pending.verdict()
     finally:
         pending.cancel()
+    read = Prefilled(verdict.bonus, verdict.log_probs, limits)
     commit(sampler, [verdict.bonus])
     context = [*prompt, verdict.bonus]
     if verdict.bonus in end_ids or len(context) >= end:
-        yield Prefilled(verdict.bonus, verdict.log_probs)
+        yield read
         return
-    if has_begun:
+    if limits.ahead:
         drafter.advance([verdict.bonus], verdict.feedback)
     else:
         drafter.begin(context, sampler, progress)
         drafter.observe_prefill(verdict.feedback)
-    yield Prefilled(verdict.bonus, verdict.log_probs)
+    yield read
 
     clock = PhaseClock()
     while True:
@@ -114,7 +127,7 @@ def decode(
 
         pending = verifier.launch(context, drafter.proposal(tree), progress)
         try:
-            ahead, ahead_s = draft_ahead(drafter, pending, tree, end - len(context) - 1)
+            ahead = draft_ahead(drafter, pending, tree, end - len(context) - 1, limits.rounds)
             verdict = pending.verdict()
         finally:
             pending.cancel()
@@ -129,7 +142,13 @@ def decode(
         clock.lap("other")
 
         iteration = report(limits, tree, rounds, verdict, tokens, clock)
-        iteration = replace(iteration, survivors=survivors, ahead=ahead, ahead_s=ahead_s)
+        iteration = replace(
+            iteration,
+            survivors=survivors,
+            ahead=ahead.nodes,
+            ahead_s=ahead.seconds,
+            rounds_ahead=ahead.rounds,
+        )
         rule.observe(iteration)
         yield iteration
         clock.restart()
@@ -162,34 +181,48 @@ def draft(
 
 def begin_ahead(
     drafter: Drafter, pending: Pending, prompt: list[int], sampler: Sampler, limits: TreeLimits, end: int
-) -> bool:
+) -> TreeLimits:
     """Start the drafter with a prompt while the target reads it, and grow trees below the tokens that may
-    follow. Return whether the drafter has read the prompt; if not, it must begin anew. end: length of the
-    text at which the answer ends."""
-    if pending.ready or not limits.ahead or not drafter.drafts_ahead:
-        return False
+    follow. Return the limits, with their `rounds`; `ahead` is 0 if the drafter has not read the prompt: then
+    it must begin anew. end: length of the text at which the answer ends."""
+    neither = replace(limits, ahead=0, rounds=0)
+    if not limits.ahead or not drafter.drafts_ahead or (limits.rounds is None and pending.ready):
+        return neither
     if drafter.follows or drafter.needs.hidden_layers:  # both are there once the target has read the prompt
-        return False
+        return neither
     try:
-        drafter.begin(prompt, sampler, pending.beside)
+        drafter.begin(prompt, sampler, Whole(pending.beside))
     except PassEnded:
-        return False
+        return neither
     drafter.plant(limits)
-    draft_ahead(drafter, pending, drafter.snapshot(0), end - len(prompt) - 1)
-    return True
+    ahead = draft_ahead(drafter, pending, drafter.snapshot(0), end - len(prompt) - 1, limits.rounds)
+    return replace(limits, rounds=ahead.rounds)
 
 
-def draft_ahead(drafter: Drafter, pending: Pending, tree: TokenTree, depth: int) -> tuple[int, float]:
-    """Let the drafter grow further while `tree` is verified, to at most `depth`; return the number of nodes
-    that it has found, and the seconds in which it computed."""
-    if pending.ready or not drafter.widen(tree, depth):
-        return 0, 0.0
-    before = drafter.size
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What a drafter did while a tree was verified: the nodes that it has found, the seconds in which it
+    computed, and the number of rounds."""
+
+    nodes: int = 0
+    seconds: float = 0.0
+    rounds: int = 0
+
+
+def draft_ahead(
+    drafter: Drafter, pending: Pending, tree: TokenTree, depth: int, rounds: int | None = None
+) -> Ahead:
+    """Let the drafter grow further while `tree` is verified, to at most `depth`. rounds: in how many rounds,
+    as in `TreeLimits`."""
+    if not drafter.widen(tree, depth):
+        return Ahead()
+    before, done = drafter.size, 0
     started = time.perf_counter()
     with suppress(PassEnded):
-        while not pending.ready and drafter.grow(1, pending.beside):
-            pass
-    return drafter.size - before, max(0.0, time.perf_counter() - started - pending.held_s)
+        while done != rounds and not (rounds is None and pending.ready) and drafter.grow(1, pending.beside):
+            done += 1
+    seconds = max(0.0, time.perf_counter() - started - pending.held_s)
+    return Ahead(drafter.size - before, seconds, done)
 
 
 def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:

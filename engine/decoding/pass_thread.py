@@ -1,8 +1,9 @@
 """A pass of the target in a thread of its own, while the thread that launched it drafts ahead.
 
 Both passes share the processor's cores, and the target comes first: the draft computes only while the target
-waits for streamed bytes, a layer at a time, or once the target's pass has ended. So the link never waits for
-the draft: a chunk that arrives finds at most one layer of the draft in its way, and the ring reads on.
+waits for streamed bytes, a layer at a time, and no longer than the target's pass takes. So neither the link
+nor the verdict waits for more than one layer of the draft: a chunk that arrives finds at most that one in its
+way, and the ring reads on.
 
 The launching thread alone calls `progress`, and so it alone tells the user anything.
 """
@@ -42,6 +43,8 @@ class PassThread(Yielding, Generic[T]):
         self._streamer = streamer
         self._progress = progress
         self._crew = crew
+        # The thread of the pass takes this while it holds the lock of its ring. So whoever takes this calls
+        # nothing that may block, such as `progress`: the readers of the ring would stop, too.
         self._changed = crew.condition()
         self._reported = 0, 1
         self._waits = False  # whether the pass waits for bytes
@@ -59,21 +62,17 @@ class PassThread(Yielding, Generic[T]):
         return self
 
     def __call__(self, done: int, total: int) -> None:
-        """Return once a layer of a pass beside this one may run. Raises PassEnded in place of the first layer
-        if this pass has ended: what is begun is finished, but nothing more is begun."""
+        """Return once a layer of a pass beside this one may run. Raises PassEnded in its place if this pass
+        has ended."""
         began = self._crew.now()
-        with self._changed:
-            while not self._changed.wait_for(lambda: self._waits or self.ready, POLL_S):
-                self._report()
-        self.held_s += self._crew.now() - began
         self._report()
-        if self.ready and not done:
+        self._report_until(lambda: self._waits or self.ready)
+        self.held_s += self._crew.now() - began
+        if self.ready:
             raise PassEnded
 
     def verdict(self) -> Verdict:
-        with self._changed:
-            while not self._changed.wait_for(lambda: self.ready, POLL_S):
-                self._report()
+        self._report_until(lambda: self.ready)
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -83,6 +82,14 @@ class PassThread(Yielding, Generic[T]):
     def cancel(self) -> None:
         self._is_cancelled = True
         self._thread.join()
+
+    def _report_until(self, is_over: Callable[[], bool]) -> None:
+        """Report now and then until `is_over`."""
+        while True:
+            with self._changed:
+                if self._changed.wait_for(is_over, POLL_S):
+                    return
+            self._report()
 
     def _report(self) -> None:
         self._progress(*self._reported)
@@ -109,6 +116,21 @@ class PassThread(Yielding, Generic[T]):
         with self._changed:
             self._waits = waits
             self._changed.notify_all()
+
+
+class Whole(Yielding):
+    """The progress of a pass that is finished once it has begun, whatever ends meanwhile: what it computes is
+    needed in any case. It gives way as `progress` does."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __call__(self, done: int, total: int) -> None:
+        try:
+            self._progress(done, total)
+        except PassEnded:
+            if not done:
+                raise
 
 
 def ignore_wait(waits: bool) -> None:

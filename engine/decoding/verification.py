@@ -41,24 +41,28 @@ class TargetVerifier:
         judged: int = 0,
         progress: Progress = no_progress,
         ahead: bool = False,
+        reused: int | None = None,
     ) -> None:
         """log_probs: number of best tokens whose log-probabilities are reported beside that of the chosen
         token; None: report no log-probabilities at all. judged: number of best nodes of each tree to judge,
         in addition to the accepted ones; 0: judge no nodes. progress: called during each pass over a tree.
-        ahead: run each of these passes in a thread of its own, so that a drafter can draft ahead."""
+        ahead: run each of these passes in a thread of its own, so that a drafter can draft ahead. reused: how
+        many tokens at the start of the prompt need not be read anew; None: all but the last, at most."""
         self._target = target
         self._sampler = sampler
         self._log_probs = log_probs
         self._judged = judged
         self._progress = progress
         self._ahead = ahead
+        self._reused = reused
 
     @property
     def capacity(self) -> int:
         return self._target.cache.capacity
 
     def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Pending:
-        known = self._target.align(prompt[: min(len(prompt) - 1, drafter.covers(prompt))])
+        reusable = min(len(prompt) - 1, drafter.covers(prompt))
+        known = self._target.align(prompt[:reusable][: self._reused])
 
         def run(reported: Progress) -> Output:
             return self._target.read(prompt[known:], drafter.needs.hidden_layers, reported)

@@ -31,7 +31,8 @@ class TreeLimits:
     budget: maximum number of nodes; beams: maximum number of nodes expanded per round; depth: maximum depth
     of a node; worth: cost of a round, in tokens of the answer. The nodes that a round expands must be able to
     add at least `worth` to the tree's total probability; drafters whose rounds run no model ignore it. ahead:
-    maximum number of nodes that a drafter which can do so expands while the target verifies the tree.
+    maximum number of nodes that a drafter which can do so expands while the target verifies the tree. rounds:
+    how many rounds that takes; None: as many as there is time for.
     """
 
     budget: int
@@ -39,6 +40,7 @@ class TreeLimits:
     depth: int
     worth: float = 0.0
     ahead: int = 0
+    rounds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

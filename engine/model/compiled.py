@@ -57,6 +57,7 @@ class CompiledModel(Model):
 
     device: Device = "cpu"
     packed = True
+    rounds_alike = True
 
     def __init__(
         self,
@@ -203,7 +204,8 @@ class CompiledModel(Model):
             )
             if len(here):
                 found.append(logits if len(pieces) == 1 else logits.copy())
-        progress(len(pieces) * self.layers, len(pieces) * self.layers)
+        if not isinstance(progress, Yielding):  # which was called before the output head
+            progress(len(pieces) * self.layers, len(pieces) * self.layers)
         cache.extend_tail(count)
         found = found or [np.empty((0, self._rows), np.float32)]
         output = self.capped(found[0] if len(found) == 1 else np.concatenate(found))
@@ -211,8 +213,9 @@ class CompiledModel(Model):
 
     def _pace(self, rows: int, piece: int, pieces: int, progress: Progress) -> Callable[[int], int]:
         """Return a function for `CompiledDecoder.run` that calls `progress` about every PACE_S seconds, or
-        before each layer if the pass gives way to another."""
-        pace_s = 0.0 if isinstance(progress, Yielding) else PACE_S
+        before each layer and the output head if the pass gives way to another."""
+        gives_way = isinstance(progress, Yielding)
+        pace_s = 0.0 if gives_way else PACE_S
         began, begun = 0.0, 0
 
         def between(layer: int) -> int:
@@ -224,7 +227,9 @@ class CompiledModel(Model):
             if self.streamer:
                 self.streamer.on_chunk = lambda: progress(*done)
             began, begun = time.perf_counter(), layer
-            return layer + int(pace_s / self._layer_s.get(rows, PACE_S))
+            following = layer + max(1, int(pace_s / self._layer_s.get(rows, PACE_S)))
+            # The output head runs with the last layer, unless the pass gives way.
+            return following if gives_way or following < self.layers else self.layers + 1
 
         return between
 

@@ -25,7 +25,7 @@ def no_progress(done: int, total: int) -> None:
 
 class Yielding(ABC):
     """A `Progress` of a pass that gives way to another one on the same cores. It is called before each layer,
-    and at the end; each call returns once the pass may go on."""
+    and before the output head; each call returns once the pass may go on."""
 
     @abstractmethod
     def __call__(self, done: int, total: int) -> None: ...
@@ -67,7 +67,8 @@ class Model(ABC):
     numbers in a state between layers; `device`, where passes run; `packed`, whether matrices are kept at
     their packed size; `streamer`, which streams weights, or None; `prompt_rows`, the number of rows of plain
     text that a pass has room for; None: any; `tree_rows`, the number of rows up to which passes round alike;
-    None: any.
+    None: any; `rounds_alike`, whether the bits of a row depend on nothing but what the row sees: neither on
+    the number of rows in its pass nor on their order.
 
     States and logits are arrays of the model: tensors, or numpy's arrays if it runs compiled passes.
     """
@@ -80,6 +81,7 @@ class Model(ABC):
     streamer: Streamer | None
     prompt_rows: int | None = None
     tree_rows: int | None = None
+    rounds_alike = False
 
     @property
     @abstractmethod

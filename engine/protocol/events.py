@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Union
 
 from msgspec import Meta, Struct
 
-from engine.protocol.requests import Load
+from engine.protocol.requests import AnswerRecording, Load
 
 __all__ = [
     "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "ExpertFigures", "Failed",
@@ -86,7 +86,7 @@ class Link(Struct, kw_only=True):
 class OwnDraft(Struct, kw_only=True):
     """The gain of a target without a draft of its family if it drafts for itself (`Load.draft` = "self")."""
 
-    speedup: float  # factor of tokens/s that is predicted
+    speedup: float  # predicted factor of tokens/s over drafts from text alone; of heads nothing is predicted
     nbytes: int  # of the copies in fewer bits that would be made and kept on the disk
 
 
@@ -358,6 +358,8 @@ class Answer(Struct, tag=True, kw_only=True):
     budgets: list[int]  # the budget of each iteration
     drafted: list[int] = []  # the number of nodes in the tree of each iteration
     accepted: list[int] = []  # the number of accepted nodes in each iteration
+    # None: `budgets` suffice to reproduce the answer, or nothing does: another engine or another memory plan went on with it
+    recording: AnswerRecording | None = None
     speculation: Speculation | None = None  # what an engine says that does not tell its trees
     note: str = ""  # text for the user: how the engine's memory plan changed during the answer
     thought: str = ""  # as in AnswerBegun

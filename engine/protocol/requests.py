@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Cancel", "Chat", "Constraint", "Count", "Forget", "Leave", "Load", "Message", "Options",
-    "Overlap", "Request", "Shutdown", "TemplateInput", "TemplateOption", "Tool", "ToolCall", "Unload",
-    "begun_in",
+    "MAX_BUDGET", "AnswerRecording", "Cancel", "Chat", "Constraint", "Count", "Forget", "GrownTree", "Leave",
+    "Load", "Message", "Options", "Overlap", "Request", "Shutdown", "TemplateInput", "TemplateOption", "Tool",
+    "ToolCall", "Unload", "begun_in",
 ]  # fmt: skip
 
 MAX_BUDGET = 4096
@@ -70,6 +70,24 @@ class Constraint(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()  # the texts to choose from, for "choice"
 
 
+class GrownTree(Struct, frozen=True, array_like=True):
+    """How a tree was grown. `worth`: tokens that a round had to promise; `ahead`: number of nodes that could be expanded while the tree was verified, in `rounds` rounds."""
+
+    budget: Annotated[int, Meta(ge=0, le=MAX_BUDGET)]
+    beams: Annotated[int, Meta(ge=0)]
+    depth: Annotated[int, Meta(ge=0)]
+    worth: Annotated[float, Meta(ge=0)]
+    ahead: Annotated[int, Meta(ge=0, le=MAX_BUDGET)]
+    rounds: Annotated[int, Meta(ge=0)]
+
+
+class AnswerRecording(Struct, frozen=True, kw_only=True):
+    """What measured times and earlier texts have decided in an answer, beside the budgets. In arithmetic where a row's bits depend on the other rows of its pass, the answer is reproduced only with the same rows in every pass."""
+
+    reused_tokens: Annotated[int, Meta(ge=0)]  # prompt tokens that were not read anew
+    trees: list[GrownTree]  # first those that grew while the prompt was read, then that of each iteration
+
+
 class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     """The options for one answer. None leaves the choice to the engine, unless a comment says otherwise."""
 
@@ -113,7 +131,9 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # maximum depth of a node
     # the budget of each of the first iterations; to reproduce an answer, copy its `budgets` here
     budgets: list[Annotated[int, Meta(ge=0, le=MAX_BUDGET)]] = []
-    # whether the draft goes on while the target verifies: only on the processor; "auto" is off for now
+    # to reproduce an answer that has one, copy it here; it takes the place of `budgets` and `overlap`
+    recording: AnswerRecording | None = None
+    # whether the draft goes on while the target verifies: only on the processor; "auto": where measuring shows that it pays
     overlap: Overlap = "auto"
     telemetry: bool = False  # whether to send data for the panel: growing trees, the progress of each pass, the target's judgement of the nodes
 

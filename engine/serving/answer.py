@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from engine import protocol
 from engine.constraint.masks import Masks
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled, Rule
+from engine.decoding.regrowth import grown_tree
 from engine.decoding.verdict import LogProbs
 from engine.drafting import Drafter
 from engine.protocol.thoughts import ThoughtSplitter
@@ -75,12 +76,15 @@ class AnswerWriter:
         self.seed = secrets.randbits(63) if options.seed is None else options.seed
         first = len(prompt) if begins else None
         self.sampler = replace(sampler_of(options, self.seed, pair.tokenizer, first), masks=masks)
-        self.reused_tokens = pair.target.align(prompt[:-1])
+        most = options.recording.reused_tokens if options.recording else None
+        self.reused_tokens = pair.target.align(prompt[:-1][:most])
         self.cancelled = False
+        self._is_resumed = False
         self.tokens: list[int] = []
         self._budgets: list[int] = []
         self._drafted: list[int] = []
         self._accepted: list[int] = []
+        self._trees: list[protocol.GrownTree] = []
         self._log_probs: list[protocol.TokenLogProbs] = []
         self.passes = 0
         self.seconds = protocol.Seconds()
@@ -126,6 +130,7 @@ class AnswerWriter:
 
     def _resume(self, begun: BegunAnswer) -> None:
         """Go on behind what another pair had committed. Its text has been sent already."""
+        self._is_resumed = True
         for token in begun.tokens:
             self.tokens.append(token)
             piece = self._decoder.step(token)
@@ -183,7 +188,8 @@ class AnswerWriter:
     def write(self, event: Event) -> None:
         """Send what a decoding event adds to the answer."""
         match event:
-            case Prefilled(token, log_probs):
+            case Prefilled(token, log_probs, limits):
+                self._trees.append(grown_tree(limits))
                 now = time.perf_counter()
                 if self.tokens:  # resumed: the text was read again, in a pass that verified no tree
                     self.passes += 1
@@ -206,6 +212,7 @@ class AnswerWriter:
 
     def _iteration(self, event: Iterated) -> None:
         root = self.tokens[-1]
+        self._trees.append(grown_tree(event.grown))
         self._budgets.append(event.limits.budget)
         self._last = time.perf_counter()
         self.passes += 1
@@ -282,10 +289,16 @@ class AnswerWriter:
             budgets=self._budgets,
             drafted=self._drafted,
             accepted=self._accepted,
+            recording=self._recording(),
             thought=self._thought_mark,
             thought_tokens=self._thought_tokens,
             thought_s=self._thought_s,
         )
+
+    def _recording(self) -> protocol.AnswerRecording | None:
+        if self._model.rounds_alike or self._is_resumed:
+            return None
+        return protocol.AnswerRecording(reused_tokens=self.reused_tokens, trees=self._trees)
 
     def _told(self, counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
         if counts is None:

@@ -13,10 +13,11 @@ from dataclasses import replace
 from engine import protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
-from engine.decoding.ahead import Payoff, ahead_rule
+from engine.decoding.ahead import GrowingAhead, Payoff, ahead_rule
 from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed, unknown
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
+from engine.decoding.regrowth import Regrown
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
@@ -232,9 +233,13 @@ class Session:
         end = "" if prompt is not None else self.pair.tokenizer.decode_all(before[-PROMPT_END:])
         masks = self._masks(options, before, beginning)
         rule = self._rule(drafter, options)
-        rule = Replayed(rule, options.budgets) if options.budgets else rule
-        ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
-        rule = ahead or rule
+        ahead: GrowingAhead | None = None
+        if options.recording:
+            rule = Regrown(rule, options.recording)
+        else:
+            rule = Replayed(rule, options.budgets) if options.budgets else rule
+            ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
+            rule = ahead or rule
         writer = AnswerWriter(
             *(request, self.pair, drafter, tokens, options, masks, rule, emit, started), begins=not beginning
         )
@@ -258,6 +263,7 @@ class Session:
                 MAX_JUDGED if options.telemetry else 0,
                 writer.show_pass,
                 ahead is not None,
+                options.recording.reused_tokens if options.recording else None,
             ),
             drafter,
             writer.sampler,

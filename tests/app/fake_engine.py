@@ -19,6 +19,10 @@ MODEL = messages.ModelInfo(
     vocabulary=49_152,
 )
 
+RECORDING = messages.AnswerRecording(
+    reused_tokens=3, trees=[messages.GrownTree(64, 16, 32, 0.0, ahead, rounds=2) for ahead in (0, 2048)]
+)
+
 Script = Callable[["FakeConnection", Request], None]
 
 
@@ -91,6 +95,7 @@ def answer(
         drafter="recycling",
         budget=64,
         budgets=[64],
+        recording=RECORDING,
     )
 
 

@@ -15,7 +15,7 @@ from app.preferences import PreferencesFile
 from app.store import ChatSettings, SavedOptions, Store, StoredMessage, StoreError, StoreFull, StoreLocked
 from app.tools.toolbox import Toolbox
 from engine.protocol import messages
-from tests.app.fake_engine import FakeEngines, answer, load_at_once
+from tests.app.fake_engine import RECORDING, FakeEngines, answer, load_at_once
 
 SETTINGS = ChatSettings(system="Be brief.", options=SavedOptions(temperature=0.6))
 
@@ -171,6 +171,7 @@ def test_repeating_an_answer_uses_the_recorded_seed_and_settings(chat: Conversat
     chat.regenerate(first.id, same_seed=True)
     options = person.asked[-1].options
     assert (options.seed, options.drafter, options.budgets) == (7, "recycling", [64])
+    assert options.recording == RECORDING
     assert options.temperature == 0.6
     assert person.sent[0] == ("system", "Be brief.")
     person.finish("One.")

@@ -31,7 +31,7 @@ from tests.app.seen import labels, says
 # Set by replays, by the panel and by the bar below the composer.
 # Set by the program, or only by other programs.
 INTERNAL = {
-    "options.budgets", "options.telemetry", "options.constraint", "options.shown",
+    "options.budgets", "options.recording", "options.telemetry", "options.constraint", "options.shown",
     "options.overlap", "engine", "left_out",
 }  # fmt: skip
 

@@ -3,6 +3,7 @@ computed twice."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verdict import EndedPass, PassEnded
 from engine.decoding.verification import TargetVerifier
-from engine.drafting import TreeLimits
+from engine.drafting import TreeLimits, specexec
 from engine.drafting.merged import MergedDrafter
 from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
@@ -25,7 +26,7 @@ from engine.model.sequence import Sequence
 from engine.model.shared_rows import sharing
 from engine.sampling import Sampler
 from engine.tree import GROWN_AHEAD, TokenTree
-from tests.engine.decoding.paths import VOCABULARY, PathModel
+from tests.engine.decoding.paths import LAYERS, VOCABULARY, PathModel
 
 CAPACITY = 96
 PROMPT = [1, 7, 4, 3, 9]
@@ -51,7 +52,7 @@ class ScriptedPass(Yielding):
         return self.left <= 0
 
     def __call__(self, done, total):
-        if self.ready and not done:
+        if self.ready:
             raise PassEnded
         self.left -= 1
 
@@ -183,6 +184,22 @@ def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler, draf
         assert len(set(computed)) == len(computed)
 
 
+def test_more_trees_survive_if_growth_is_coupled_to_the_targets_noise(monkeypatch):
+    """Which token the target will choose is then known before the verdict, as far as the draft is right."""
+    monkeypatch.setattr(specexec, "AHEAD_BEAMS", 2)  # time for the likeliest nodes only
+    survived = {True: 0, False: 0}
+    for coupled in survived:
+        for seed in range(6):
+            sampler = Sampler(seed=seed, temperature=1.0)
+            target, _ = pair()
+            draft = Sequence(PathModel(0, 0.9), CAPACITY)
+            drafter = SpecExecDrafter(draft, VOCABULARY, branch=6, coupled=coupled)
+            verifier = ScriptedVerifier(target, sampler, [2 * (LAYERS + 1)] * 100)
+            _, iterations = answer(verifier, drafter, sampler, TreeLimits(3, 2, 3))
+            survived[coupled] += sum(each.survivors > 0 for each in iterations) / len(iterations)
+    assert survived[True] > 1.5 * survived[False] > 0
+
+
 def test_the_first_tree_grows_while_the_prompt_is_read():
     target, drafter = pair(closeness=1.0)
     verifier = ScriptedVerifier(target, Sampler(), [MANY])
@@ -264,6 +281,36 @@ def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
     assert all(isinstance(progress, Yielding) for progress in given)
 
 
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("layers", [1, LAYERS, LAYERS + 2, 2 * LAYERS + 3])
+def test_the_verdict_waits_for_no_layer_of_the_draft(layers, draft):
+    """What a pass of the draft has begun when the target's ends is dropped, and begun anew in turn."""
+    target, drafter = pair(draft)
+    model = (drafter.drafters[0] if draft.endswith("merged") else drafter).sequence.model
+    beside, ran = [], []  # the layers since the launch, and their number at the verdict
+
+    class Watched(ScriptedPass):
+        def verdict(self):
+            ran.append(len(beside))
+            return super().verdict()
+
+    model.on_layer = lambda done, total: beside.append(done)
+    verifier = ScriptedVerifier(target, Sampler(), [0] + [layers] * 100)
+    verifier.kind = Watched
+    launch = verifier.launch
+
+    def watched(*arguments):
+        beside.clear()
+        return launch(*arguments)
+
+    verifier.launch = watched
+    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
+    assert tokens == plain(Sampler())
+    whole = layers // (LAYERS + 1)  # passes: each also asks before its output head
+    assert max(ran[1:]) == layers - whole
+    assert max(each.rounds_ahead for each in iterations) == whole
+
+
 @pytest.mark.parametrize("draft", ["apart", "self"])
 def test_a_tree_that_survives_saves_the_rounds_that_grew_it(draft, monkeypatch):
     monkeypatch.setattr(GrowingAhead, "_worth", lambda rule: 0.0)  # all trees are grown whole
@@ -320,15 +367,15 @@ def rule_for(overlap, drafter, model):
 def test_only_drafters_that_can_draft_ahead_do():
     model = PathModel()
     rejecting = SpsDrafter(Sequence(model, CAPACITY), VOCABULARY)
-    specexec = pair()[1]
+    growing = pair()[1]
     for draft in DRAFTS:
         assert rule_for("on", pair(draft)[1], model).choose().ahead
     for drafter in (rejecting, NoDrafter(), PromptLookupDrafter()):
         assert rule_for("on", drafter, model) is None
-    assert rule_for("off", specexec, model) is None
-    assert rule_for("auto", specexec, model) is None, "nothing is streamed"
+    assert rule_for("off", growing, model) is None
+    assert rule_for("auto", growing, model) is None, "nothing is streamed"
     with pytest.raises(BadOption):
-        rule_for("on", specexec, SimpleNamespace(device="cuda"))
+        rule_for("on", growing, SimpleNamespace(device="cuda"))
 
 
 MANY_MORE = 8 * SHARE  # nodes ahead, of trees of 8
@@ -353,8 +400,9 @@ class TimedLink:
         return [*ahead, rule.choose().ahead]
 
 
-def iterated(limits, survivors, target_s):
-    return Iterated(limits, TokenTree.empty(), [], [1], 0.3, target_s, 0.1, 2, [], survivors=survivors)
+def iterated(limits, survivors, target_s, tree=None):
+    tree = tree or TokenTree.empty()
+    return Iterated(limits, tree, [], [1], 0.3, target_s, 0.1, 2, [], survivors=survivors)
 
 
 @pytest.mark.parametrize(
@@ -391,6 +439,27 @@ def test_the_quicker_way_is_taken_after_both_were_tried(beside_s, is_quicker):
     assert [bool(each) for each in ahead[:16]] == [False] + [True] * LAST + [False] * (LAST - 1)
     later = [bool(each) for each in ahead[16:]]
     assert 0.8 < later.count(is_quicker) / len(later) < 0.95
+
+
+def chain(chance, nodes):
+    """Return a chain whose nodes promise `chance` tokens each."""
+    places, log_chances = np.arange(nodes), np.full(nodes, np.log(chance), np.float32)
+    return TokenTree(places, places - 1, places + 1, log_chances, log_chances, np.ones(nodes, np.uint8))
+
+
+def test_what_counts_is_seconds_per_token_and_not_per_iteration():
+    """Small or poor trees take less time, and give fewer tokens."""
+    for ahead_s, nodes_ahead, pays in ((0.4, 2, False), (0.8, 16, True)):
+        link = SimpleNamespace(waited_s=0.0, idle_s=0.0)
+        payoff = Payoff(link)
+        rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), payoff)
+        for _ in range(2 * LAST + 1):
+            limits = rule.choose()
+            link.waited_s += 0.4
+            link.idle_s += 0.2
+            tree = chain(0.5, nodes_ahead if limits.ahead else 8)
+            payoff.observe(iterated(limits, 0, ahead_s if limits.ahead else 0.6, tree))
+        assert payoff.pays == pays
 
 
 def test_a_way_that_has_become_quicker_is_found():

@@ -2,16 +2,18 @@
 waits, and whatever ends one of the two ends both."""
 
 import threading
+from contextlib import suppress
 from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.decoding.pass_thread import PassThread
+from engine.decoding.pass_thread import PassThread, Whole
+from engine.decoding.verdict import PassEnded
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
-from engine.model.interface import no_progress
+from engine.model.interface import Yielding, no_progress
 from engine.sampling import Sampler
 from tests.engine.decoding.paths import LAYERS
 from tests.engine.decoding.test_ahead import MANY, Stopped, answer, drafts, pair, plain, samplers
@@ -167,6 +169,73 @@ def test_an_error_of_the_draft_ends_the_pass_of_the_target(layer, draft):
     draft.on_layer = streamer.draft_layer
     streamer.script = []
     assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
+
+
+def run_beside(pending):
+    """Yield each layer of a pass beside another one, until that has ended."""
+    with suppress(PassEnded):
+        for layer in range(MANY):
+            pending(layer, MANY)
+            yield layer
+
+
+class Waits:
+    """A stand-in for a streamer."""
+
+    def on_wait(self, waits):
+        """Set by the pass."""
+
+
+@pytest.mark.parametrize("is_beside", [False, True], ids=["for the verdict", "beside the pass"])
+def test_a_slow_reader_of_progress_holds_up_neither_pass_nor_disk(is_beside):
+    """The ring tells that it waits while it holds its lock, which its readers need."""
+    reporting, told = threading.Event(), threading.Event()
+
+    def run(progress):
+        reporting.wait(5)
+        streamer.on_wait(True)
+        streamer.on_wait(False)
+        told.set()
+        return "result"
+
+    def slow(done, total):
+        reporting.set()
+        assert told.wait(5)
+
+    streamer = Waits()
+    pending = PassThread(run, lambda result: result, streamer, slow)
+    if is_beside:
+        list(run_beside(pending))
+    assert pending.verdict() == "result"
+
+
+def test_a_layer_that_runs_when_the_target_ends_is_the_last_before_the_verdict():
+    streamer, layers = Waits(), []
+    may_end = threading.Event()
+
+    def run(progress):
+        streamer.on_wait(True)
+        assert may_end.wait(5)
+        return "result"
+
+    pending = PassThread(run, lambda result: result, streamer, no_progress)
+    for layer in run_beside(pending):
+        layers.append(layer)
+        if layer == 2:
+            may_end.set()
+            pending._thread.join()
+    assert layers == [0, 1, 2]
+    assert pending.verdict() == "result"
+
+
+def test_a_prompt_that_is_being_read_is_read_to_its_end():
+    class Ended(Yielding):
+        def __call__(self, done, total):
+            raise PassEnded
+
+    Whole(Ended())(1, 10)
+    with pytest.raises(PassEnded):
+        Whole(Ended())(0, 10)
 
 
 def test_a_pass_is_cancelled_at_its_next_layer():

@@ -7,6 +7,7 @@ import torch
 from engine.compiled.program import MOST_ROWS
 from engine.errors import PromptTooLong
 from engine.model import compiled
+from engine.model.interface import Yielding
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from tests.engine.model.compiled_models import (
@@ -249,6 +250,27 @@ def test_a_pass_that_progress_ends_leaves_no_trace(kind, end, monkeypatch):
     assert all(np.array_equal(*each) for each in zip(kept(sequence.cache), before, strict=True))
     expected = all_logits(model, TEXT)[-1]
     assert np.array_equal(sequence.extend(TEXT[20:]), expected)
+
+
+def test_a_pass_that_gives_way_does_so_before_each_layer_and_before_the_output_head():
+    class Ending(Yielding):
+        def __init__(self, end):
+            self.end, self.calls = end, []
+
+        def __call__(self, done, total):
+            self.calls.append((done, total))
+            if done == self.end:
+                raise Ended
+
+    _, model = both("llama")
+    expected = all_logits(model, TEXT)[-1]
+    sequence, every = Sequence(model, 64), Ending(None)
+    assert np.array_equal(sequence.extend(TEXT, every), expected)
+    assert every.calls == [(done, model.layers) for done in range(model.layers + 1)]
+    at_the_head = Ending(model.layers)
+    with pytest.raises(Ended):
+        sequence.consider([5, 6], [len(TEXT)] * 2, np.eye(2, dtype=np.bool_), progress=at_the_head)
+    assert (sequence.cache.length, sequence.cache.tail) == (len(TEXT), 0)
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen3_5_text"])

@@ -1,6 +1,7 @@
 """The real engine process, over its real connection."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -129,6 +130,30 @@ def test_a_killed_engine_is_reported_as_the_last_event(client):
     assert events[0].killed == (sys.platform != "win32")
     assert not events[0].killed or "memory ran out" in events[0].message
     assert Path(events[0].log_path).exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing there kills as SIGKILL does")
+def test_an_engine_killed_while_draft_and_target_compute_leaves_nothing_in_the_way_of_the_next():
+    model = str(model_file("smollm2"))
+    load = protocol.Load(id=1, target=model, draft=model, ram_limit=0.06, context=512)
+    texts = []
+    for is_killed in (True, False):
+        client = Client()
+        client.connection.post(load)
+        client.expect(protocol.Loaded)
+        client.ask("Say hello.", drafter="specexec", overlap="on", max_new_tokens=8)
+        texts.append(client.expect(protocol.Answer).text)
+        if not is_killed:
+            client.close()
+            break
+        client.ask("Write a long story.", 3, drafter="specexec", overlap="on", budget=8, telemetry=True)
+        while not client.expect(protocol.IterationDone).grown_ahead:
+            pass
+        client.expect(protocol.PassProgress)
+        os.kill(client.pid, signal.SIGKILL)
+        *_, last = client._events
+        assert isinstance(last, protocol.EngineLost)
+    assert texts[0] == texts[1] != ""
 
 
 def test_closing_in_the_middle_of_an_answer_ends_the_process(loaded):

@@ -1,0 +1,38 @@
+"""Recordings of answers, and the rule that grows the trees of one again.
+
+Where a row's bits depend on the other rows of its pass (`Model.rounds_alike`), an answer is reproduced only
+with the same rows in every pass. Measured times shape trees: they set the limits, and how long a tree grows
+ahead. With both recorded, growth is a function of the draft's own passes again.
+"""
+
+from collections import deque
+
+from engine.decoding.iteration import Iterated, Rule
+from engine.drafting import TreeLimits
+from engine.protocol import AnswerRecording, GrownTree
+
+
+def grown_tree(limits: TreeLimits) -> GrownTree:
+    """Return the record of a tree that was grown within `limits`, whose `rounds` are known."""
+    assert limits.rounds is not None
+    return GrownTree(limits.budget, limits.beams, limits.depth, limits.worth, limits.ahead, limits.rounds)
+
+
+class Regrown:
+    """A rule like `rule`, except that the first trees grow as they have grown in an earlier answer.
+
+    `choose` may be called once for each tree: first for those that grow while the prompt is read.
+    """
+
+    def __init__(self, rule: Rule, recording: AnswerRecording) -> None:
+        self._rule = rule
+        self._trees = deque(recording.trees)
+
+    def choose(self) -> TreeLimits:
+        if not self._trees:
+            return self._rule.choose()
+        tree = self._trees.popleft()
+        return TreeLimits(tree.budget, tree.beams, tree.depth, tree.worth, tree.ahead, tree.rounds)
+
+    def observe(self, iteration: Iterated) -> None:
+        self._rule.observe(iteration)
