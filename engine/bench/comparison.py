@@ -23,8 +23,8 @@ class ComparisonRow(msgspec.Struct, frozen=True):
     the others are compared with; None for that drafter itself. `seconds`: the mean time of one iteration.
     `accepted`: the share of the proposed nodes that were accepted; None if no nodes were proposed.
     `survived`: the share of the trees that the draft had begun during the pass before; `survivors`: the mean
-    number of nodes that these had then; None if nothing was drafted during passes. Replayed answers have no
-    times.
+    number of nodes that these had then; `kept`: the share of the nodes grown during passes that became part
+    of a tree; all None if nothing was drafted during passes. Replayed answers have no times.
     """
 
     kind: str
@@ -40,6 +40,7 @@ class ComparisonRow(msgspec.Struct, frozen=True):
     accepted: float | None
     survived: float | None = None
     survivors: float | None = None
+    kept: float | None = None
 
 
 def compare(records: Sequence[AnswerRecord], against: str) -> list[ComparisonRow]:
@@ -114,6 +115,7 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         accepted=sum(record.counts.accepted for record in records) / nodes if nodes else None,
         survived=survived / verified if ahead else None,
         survivors=survivors / survived if survived else None,
+        kept=survivors / ahead if ahead else None,
     )
 
 
@@ -161,9 +163,9 @@ def table(rows: Sequence[ComparisonRow], against: str) -> Iterator[str]:
         yield (
             f"| drafter | budget | temperature | prompts | tokens per pass | × {against} | tokens/s "
             f"| × {against} | prefill s | draft s | target s | wait s | other s | nodes accepted "
-            "| trees survived | with nodes |"
+            "| trees survived | with nodes | nodes survived |"
         )
-        yield "|---|" + "---:|" * 15
+        yield "|---|" + "---:|" * 16
         for row in group:
             yield f"| {' | '.join(_columns(row))} |"
     if any(row.replayed for row in rows):
@@ -189,6 +191,7 @@ def _columns(row: ComparisonRow) -> list[str]:
         "–" if row.accepted is None else f"{100 * row.accepted:.1f} %",
         "–" if row.survived is None else f"{100 * row.survived:.0f} %",
         "–" if row.survivors is None else f"{row.survivors:.0f}",
+        "–" if row.kept is None else f"{100 * row.kept:.1f} %",
     ]
 
 

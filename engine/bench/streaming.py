@@ -36,7 +36,7 @@ def add(kinds: Commands) -> None:
         "passes and whole iterations with their bound: the time to transfer the streamed bytes, or the time "
         "to compute with resident weights, draft and target together, whichever is longer. There are two "
         "answers with trees: in one, draft and target take turns; in the other, the draft goes on while the "
-        "target verifies.",
+        "target verifies, where it can.",
     )
     add_model_options(parser)
     parser.add_argument(
@@ -99,13 +99,15 @@ class Iterations:
 @dataclass(frozen=True, slots=True)
 class StreamingReport:
     """All results of the benchmark. `pass_nbytes`: bytes streamed in each pass; `ring_nbytes`: bytes of the
-    ring of slots; `link_gb_per_s`: the link's speed, the median of all sweeps, in 10^9 bytes per second."""
+    ring of slots; `link_gb_per_s`: the link's speed, the median of all sweeps, in 10^9 bytes per second;
+    `only_turns`: why the draft was never ahead, as a sentence, or ""."""
 
     pass_nbytes: int
     ring_nbytes: int
     link_gb_per_s: float
     passes: list[Pass]
     iterations: list[Iterations]
+    only_turns: str = ""
 
 
 def measure(
@@ -144,21 +146,22 @@ def measure(
             link, streamed = in_turns(streamer.sweep, one_pass, repeats)
             sweeps.append(link.s)
             passes.append(Pass(count, resident[count], link, streamed, max(link.s, resident[count].s)))
-        report = StreamingReport(
+        answers = AnswerTimes(engine, tokens, streamer, resident)
+        say("an answer with none")
+        iterations, only_turns = [answers.plain()], ""
+        if engine.session and engine.session.pair.draft:
+            only_turns = answers.only_turns()
+            for budget in (count for count in rows if count > 1):
+                say(f"answers with specexec, budget {budget}")
+                iterations.extend(answers.with_trees(budget))
+        return StreamingReport(
             streamer.pass_nbytes,
             streamer.nbytes,
             streamer.pass_nbytes / median(sweeps) / 1e9,
             passes,
-            [],
+            iterations,
+            only_turns,
         )
-        answers = AnswerTimes(engine, tokens, streamer, resident)
-        say("an answer with none")
-        report.iterations.append(answers.plain())
-        if engine.session and engine.session.pair.draft:
-            for budget in (count for count in rows if count > 1):
-                say(f"answers with specexec, budget {budget}")
-                report.iterations.extend(answers.with_trees(budget))
-        return report
     finally:
         engine.unload()
 
@@ -189,6 +192,8 @@ def table(report: StreamingReport) -> Iterator[str]:
             f"{each.iteration_s:>8.3f} {each.seconds['draft']:>7.3f} {each.seconds['target']:>7.3f} "
             f"{each.seconds['stream_wait']:>7.3f} {each.ratio:>8.2f}"
         )
+    if report.only_turns:
+        yield f"No row “ahead”. {report.only_turns}"
 
 
 class AnswerTimes:
@@ -206,10 +211,19 @@ class AnswerTimes:
     def plain(self) -> Iterations:
         return self._iterations("none", 0, overlaps=False)
 
+    def only_turns(self) -> str:
+        """Return why the draft cannot go on while the target verifies, as a sentence; "" if it can."""
+        from engine.decoding.ahead import hindrance
+
+        assert self._engine.session is not None
+        return hindrance(self._engine.session.drafter("specexec"), _target(self._engine))
+
     def with_trees(self, budget: int) -> list[Iterations]:
         """Return the iterations of an answer in which draft and target take turns, and of one in which the
-        draft goes on while the target verifies."""
+        draft goes on while the target verifies, where it can."""
         turns = self._iterations("specexec", budget, overlaps=False)
+        if self.only_turns():
+            return [turns]
         return [turns, self._iterations("specexec", budget, overlaps=True, draft_s=turns.seconds["draft"])]
 
     def _iterations(

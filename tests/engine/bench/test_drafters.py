@@ -5,8 +5,9 @@ import pytest
 from engine.bench.comparison import compare, table
 from engine.bench.drafters import Bench, ComparisonTerms
 from engine.bench.options import Prompt
-from engine.bench.records import AnswerRecord, JsonLines, Models, Recorded, Sampling
+from engine.bench.records import AnswerRecord, Cell, Counts, JsonLines, Models, Recorded, Sampling, Times
 from engine.errors import Interrupted
+from engine.protocol import Seconds
 from tests.engine.bench.tiny import tiny_session
 
 MODELS = Models("target", "draft", "float32", "cpu", None, None)
@@ -166,7 +167,7 @@ def test_ratios_use_the_same_prompts_and_the_table_has_a_row_for_each_cell(sessi
             )
     lines = list(table(rows, "none"))
     columns = {line.count("|") for line in lines if line.startswith("|")}
-    assert columns == {17}
+    assert columns == {18}
     assert sum(line.startswith(("| none", "| specexec", "| recycling")) for line in lines) == len(rows)
     assert not any("replayed" in line for line in lines)
 
@@ -182,3 +183,31 @@ def test_records_are_plain_json(session, tmp_path):
     record = json.loads((tmp_path / "answers.jsonl").read_text())
     assert record["cell"]["drafter"] == "none"
     assert record["counts"]["tokens"] == 40
+
+
+# -- drafting during passes ----------------------------------------------------------------------------------
+
+
+def answered(overlap, **counts):
+    """Return the record of a made-up answer of 41 tokens in 10 passes."""
+    counts = Counts(tokens=41, passes=10, nodes=80, accepted=30, **counts)
+    times = Times(5.0, 0.1, Seconds())
+    cell = Cell("specexec", 8, GREEDY, overlap)
+    return AnswerRecord(MODELS, cell, "one", "a", 40, 0, counts, times)
+
+
+def test_the_shares_of_trees_and_of_nodes_that_survived_are_printed():
+    records = [answered("off"), answered("on", survived=6, survivors=150, ahead=1200)]
+    turns, ahead = compare(records, "specexec")
+    assert (turns.survived, turns.survivors, turns.kept) == (None, None, None)
+    assert (ahead.survived, ahead.survivors, ahead.kept) == (0.6, 25, 0.125)
+    head, _, *lines = [line.strip("| ").split(" | ") for line in table([turns, ahead], "specexec")]
+    columns = [dict(zip(head, line, strict=True)) for line in lines]
+    names = "trees survived", "with nodes", "nodes survived"
+    assert [columns[0][name] for name in names] == ["–"] * 3
+    assert [columns[1][name] for name in names] == ["60 %", "25", "12.5 %"]
+
+
+def test_nothing_that_grew_during_passes_may_survive():
+    (row,) = compare([answered("on", ahead=40)], "specexec")
+    assert (row.survived, row.survivors, row.kept) == (0, None, 0)
