@@ -132,11 +132,8 @@ def run(parsed: argparse.Namespace) -> int:
         found = planner.recommend(there, catalog.catalog(), history)
         plan = found.plan
     else:
-        planned = [
-            (planner.plan_for(there, pair, asked(pair.target), planner.learned(history, pair)), pair)
-            for pair in planner.pairs_named(parsed.target, parsed.draft)
-        ]
-        plan, pair = max(planned, key=lambda each: each[0].predicted_tokens_per_second or 0.0)
+        pairs = planner.pairs_named(parsed.target, parsed.draft)
+        plan, pair = planner.fastest(there, pairs, asked(pairs[0].target), history)
         if parsed.draft == "auto":
             own = planner.own_draft(there, pair, asked(pair.target), plan, history)
     if parsed.json:
@@ -300,6 +297,8 @@ def _recommended(found: Recommendation) -> dict[str, Any]:
 def _pair(plan: Plan) -> str:
     if plan.own_layer:
         return f"{plan.pair.target} with its own layer for drafts, whose speed is not predicted"
+    if plan.substitutes:
+        return f"{plan.pair.target} with itself as its draft, streamed matrices in {plan.substitutes}"
     return f"{plan.pair.target} with {plan.pair.draft}" if plan.pair.draft else f"{plan.pair.target} alone"
 
 

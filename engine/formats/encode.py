@@ -1,6 +1,7 @@
 """Rounding weights to formats of few bits: for substitutes of a model's own weights, which draft for it.
 
-Each block's scale is the best of a few, by least squares. Blocks are those of engine.formats.q4_0 and q2_k.
+Each group's scale is the best of a few, by least squares. Blocks are those of engine.formats.q4_0, q3_k and
+q2_k.
 """
 
 import numpy as np
@@ -13,15 +14,16 @@ _PIECE = 512  # blocks that a thread encodes at a time
 
 SHRINKS = np.linspace(0.75, 1.0, 6).astype(np.float32)  # shares of a block's range that are tried for Q2_K
 STEPS = np.arange(-4, 5).astype(np.float32) / np.float32(10)  # changes of the largest quant, for Q4_0
+WIDE_STEPS = np.arange(-9, 10).astype(np.float32) / np.float32(10)  # the same for Q3_K
 
 
 def encoded(name: str, values: NDArray[np.float32]) -> NDArray[np.uint8]:
     """Return numbers, float32 [numbers], rounded to the blocks of a format, uint8 [bytes], on all cores.
 
-    name: Q4_0 or Q2_K. The number of numbers is a multiple of the block's.
+    name: Q4_0, Q3_K or Q2_K. The number of numbers is a multiple of the block's.
     """
     count, nbytes = BLOCKS[name]
-    work = {"Q4_0": encode_q4_0, "Q2_K": encode_q2_k}[name]
+    work = {"Q4_0": encode_q4_0, "Q3_K": encode_q3_k, "Q2_K": encode_q2_k}[name]
     blocks = len(values) // count
     assert blocks * count == len(values)
     out = np.empty(blocks * nbytes, np.uint8)
@@ -60,28 +62,46 @@ def encode_q4_0(values, out):  # type: ignore[no-untyped-def]
     for block in range(len(values) // 32):
         x = values[block * 32 : block * 32 + 32]
         p = block * 18
-        largest = np.float32(0.0)
-        for i in range(32):
-            if abs(x[i]) > abs(largest):
-                largest = x[i]
-        best, scale = np.float32(-1.0), np.float32(0.0)
-        for step in STEPS:
-            if largest == 0:
-                break
-            inverse = (np.float32(-8.0) + step) / largest
-            products = squares = np.float32(0.0)
-            for i in range(32):
-                quant = min(np.float32(7.0), max(np.float32(-8.0), np.rint(x[i] * inverse)))
-                products += x[i] * quant
-                squares += quant * quant
-            if squares > 0 and products * products / squares > best:
-                best, scale = products * products / squares, products / squares
-        scale = put_half(scale, out, p)
+        scale = put_half(symmetric(x, np.float32(-8.0), STEPS), out, p)
         inverse = np.float32(1.0) / scale if scale != 0 else np.float32(0.0)
         for i in range(16):
             low = np.int32(min(np.float32(7.0), max(np.float32(-8.0), np.rint(x[i] * inverse)))) + 8
             high = np.int32(min(np.float32(7.0), max(np.float32(-8.0), np.rint(x[16 + i] * inverse)))) + 8
             out[p + 2 + i] = low | high << 4
+
+
+@kernel
+def encode_q3_k(values, out):  # type: ignore[no-untyped-def]
+    scales = np.empty(16, np.float32)
+    for block in range(len(values) // 256):
+        p = block * 110
+        largest = np.float32(0.0)
+        for j in range(16):
+            start = block * 256 + 16 * j
+            scales[j] = symmetric(values[start : start + 16], np.float32(-4.0), WIDE_STEPS)
+            if abs(scales[j]) > abs(largest):
+                largest = scales[j]
+        d = put_half(largest / np.float32(-32.0), out, p + 108)
+        for i in range(108):
+            out[p + i] = 0
+        for j in range(16):
+            x = values[block * 256 + 16 * j : block * 256 + 16 * j + 16]
+            scale, least = 0, np.float32(-1.0)
+            middle = nearest(scales[j], d, -32, 31)
+            for near in range(max(-32, middle - 1), min(31, middle + 1) + 1):
+                unit, error = d * np.float32(near), np.float32(0.0)
+                for i in range(16):
+                    error += (x[i] - unit * np.float32(nearest(x[i], unit, -4, 3))) ** 2
+                if least < 0 or error < least:
+                    scale, least = near, error
+            out[p + 96 + j % 8] |= (scale + 32 & 15) << 4 * (j // 8)
+            out[p + 104 + j % 4] |= (scale + 32 >> 4) << 2 * (j // 4)
+            low, shift = p + 32 + 32 * (j // 8) + 16 * (j & 1), 2 * (j % 8 // 2)
+            third, bit = p + 16 * (j & 1), j // 2
+            for i in range(16):
+                quant = nearest(x[i], d * np.float32(scale), -4, 3) + 4
+                out[low + i] |= (quant & 3) << shift
+                out[third + i] |= (quant >> 2) << bit
 
 
 @kernel
@@ -97,23 +117,45 @@ def encode_q2_k(values, out):  # type: ignore[no-untyped-def]
         for i in range(16, 80):
             out[p + i] = 0
         for j in range(16):
-            scale = nearest(scales[j], d, 15)
-            minimum = nearest(minima[j], dmin, 15)
+            scale = nearest(scales[j], d, 0, 15)
+            minimum = nearest(minima[j], dmin, 0, 15)
             out[p + j] = scale | minimum << 4
             s, m = d * np.float32(scale), dmin * np.float32(minimum)
             q, shift = p + 16 + 32 * (j // 8) + 16 * (j & 1), 2 * (j % 8 // 2)
             for i in range(16):
-                quant = nearest(x[16 * j + i] + m, s, 3)
+                quant = nearest(x[16 * j + i] + m, s, 0, 3)
                 out[q + i] |= quant << shift
 
 
 @helper
-def nearest(value, unit, most):  # type: ignore[no-untyped-def]
-    """Return the integer from 0 to `most` whose multiple of `unit` is nearest to `value`."""
+def nearest(value, unit, least, most):  # type: ignore[no-untyped-def]
+    """Return the integer from `least` to `most` whose multiple of `unit` is nearest to `value`."""
     if unit == 0:
         return np.int32(0)
-    return np.int32(min(np.float32(most), max(np.float32(0.0), np.rint(value / unit))))
+    return np.int32(min(np.float32(most), max(np.float32(least), np.rint(value / unit))))
 
+
+@helper
+def symmetric(x, least, steps):  # type: ignore[no-untyped-def]
+    """Return the scale with which quants from `least` to -1 - `least` are near to the numbers `x`. steps:
+    what is added to the quant `least` of the largest number, to try another scale."""
+    largest = np.float32(0.0)
+    for i in range(len(x)):
+        if abs(x[i]) > abs(largest):
+            largest = x[i]
+    best, scale = np.float32(-1.0), np.float32(0.0)
+    for step in steps:
+        if largest == 0:
+            break
+        inverse = (least + step) / largest
+        products = squares = np.float32(0.0)
+        for i in range(len(x)):
+            quant = min(-np.float32(1.0) - least, max(least, np.rint(x[i] * inverse)))
+            products += x[i] * quant
+            squares += quant * quant
+        if squares > 0 and products * products / squares > best:
+            best, scale = products * products / squares, products / squares
+    return scale
 
 @helper
 def affine(x):  # type: ignore[no-untyped-def]

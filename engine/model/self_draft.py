@@ -18,17 +18,25 @@ from engine.model.loader import can_stream_compiled
 from engine.model.rotary import RotaryFactors
 from engine.model.substitutes import SubstituteFiles, substitute_format
 from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights, is_matrix
+from engine.planner.substitutes import SMALLEST
 
 HINT = "Choose another draft, or none (--draft none)."
 
 
 def load_self_draft(
-    target: Model, checkpoint: Checkpoint, context: int, progress: Progress, cache: str = "F16"
+    target: Model,
+    checkpoint: Checkpoint,
+    context: int,
+    substitutes: str,
+    progress: Progress,
+    cache: str = "F16",
 ) -> CompiledModel:
     """Return a draft made of a loaded model itself.
 
     target: as `load_compiled` has returned it for `checkpoint`, with streamed matrices. context, cache: as
-    for `load_compiled`. progress: called with the bytes done and in total; may end the loading by raising.
+    for `load_compiled`. substitutes: the format of the streamed matrices, as planned; a matrix that it does
+    not suit has the next best. progress: called with the bytes done and in total; may end the loading by
+    raising.
 
     Raises BadOption if the target is not streamed through compiled passes, is stored in few bits already, or
     has layers with states; BadCheckpoint if its weights cannot be read.
@@ -49,7 +57,9 @@ def load_self_draft(
         for name, group in lent.matrices.items()
         if any(isinstance(each, StreamedMatrix) for each in group)
     }
-    formats = {name: form for name, weight in streamed.items() if (form := substitute_format(weight))}
+    formats = {
+        name: form for name, weight in streamed.items() if (form := substitute_format(weight, substitutes))
+    }
     if len(formats) < len(streamed):
         raise _without_substitutes(streamed.values())
     for form in sorted({*formats.values()}):
@@ -88,7 +98,7 @@ def check_self_draft(checkpoint: Checkpoint) -> None:
         raise no_self_draft()
     _refuse_mixtures(describe(checkpoint))
     matrices = [weight for name, weight in checkpoint.weights.items() if is_matrix(name, weight)]
-    if not all(map(substitute_format, matrices)):
+    if not all(substitute_format(weight, SMALLEST) for weight in matrices):
         raise _without_substitutes(matrices)
 
 

@@ -11,34 +11,33 @@ import platformdirs
 from numpy.typing import NDArray
 
 from engine.checkpoints import Weight, read_span
-from engine.checkpoints.storage import BLOCKS, stored_nbytes
+from engine.checkpoints.storage import stored_nbytes
 from engine.files import write_whole
 from engine.formats import format_named
 from engine.formats.encode import encoded
 from engine.formats.format import RowFormat
+from engine.planner.substitutes import FORMATS, nearest_format
 
 log = logging.getLogger(__name__)
 
-_FORMATS = ("Q4_0", "Q2_K")  # the first in which a matrix takes at most this share of its bytes
-MOST_SHARE = 0.7
 ENCODING = 1  # version of `engine.formats.encode`: substitutes of another one are made anew
 _PIECE_NBYTES = 32 << 20
 _CHECKSUM = 32
 
 
-def substitute_format(weight: Weight) -> str | None:
-    """Return the format of the weight's substitute; None if none would be much smaller."""
-    for name in _FORMATS:
-        values, _ = BLOCKS[name]
-        fits = weight.shape[1] % values == 0 and isinstance(format_named(weight.format), RowFormat)
-        if fits and stored_nbytes(name, weight.shape) <= MOST_SHARE * weight.nbytes:
-            return name
-    return None
+def substitute_format(weight: Weight, wanted: str) -> str | None:
+    """Return the format of the weight's substitute: of those that suit the weight, the one that has about as
+    many bits as `wanted`. None if none would be much smaller."""
+    if not isinstance(format_named(weight.format), RowFormat):
+        return None
+    found = nearest_format(wanted, weight.shape[1], 8 * weight.nbytes / weight.numel)
+    return found.name if found else None
 
 
 class SubstituteFiles:
     """The substitutes of one model on the disk, a file each: a checksum, and the blocks. Those of other
-    models are deleted, so that only one model's take room. What the disk refuses is made anew the next time.
+    models are deleted, and those of the same matrix in other formats, so that only one model's take room, and
+    only once. What the disk refuses is made anew the next time.
     """
 
     def __init__(self, weights: dict[str, Weight], folder: Path | None = None) -> None:
@@ -66,6 +65,8 @@ class SubstituteFiles:
         made = substitute(weight, form)
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            for other in FORMATS:
+                (self._folder / f"{name}.{other.name}").unlink(missing_ok=True)
             write_whole(path, _digest(made) + made.tobytes(), single_writer=True)
         except OSError as error:
             log.warning("%s is not kept on the disk: %s", path.name, error)

@@ -18,7 +18,7 @@ from engine.planner.machines import (
     usual_card,
     with_itemsize,
 )
-from engine.planner.observation import Answered, learned, observed
+from engine.planner.observation import Answered, fastest, learned, observed
 from engine.planner.outline import (
     OWN_LAYER,
     SELF,
@@ -30,7 +30,7 @@ from engine.planner.outline import (
     pair_named,
     pair_of,
     pairs_named,
-    self_pair,
+    self_pairs,
     variant_outline,
 )
 from engine.planner.own_draft import own_draft
@@ -81,6 +81,7 @@ __all__ = [
     "corrected",
     "data_sheet",
     "described_machine",
+    "fastest",
     "history",
     "iteration_seconds",
     "learned",
@@ -99,7 +100,7 @@ __all__ = [
     "recommend",
     "reliable_speed",
     "remember",
-    "self_pair",
+    "self_pairs",
     "smaller",
     "usual_card",
     "variant_outline",

@@ -71,5 +71,13 @@ def learned(history: Sequence[Observed], pair: PairOutline) -> Corrections:
     return lambda device: corrected(history, pair.target.file, draft, device)
 
 
+def fastest(
+    machine: MachineProfile, pairs: Sequence[PairOutline], asked: Asked, history: Sequence[Observed]
+) -> tuple[Plan, PairOutline]:
+    """Return the plan that promises most tokens per second, with its pair: the first one's if none runs."""
+    planned = [(plan_for(machine, pair, asked, learned(history, pair)), pair) for pair in pairs]
+    return max(planned, key=lambda each: each[0].predicted_tokens_per_second or 0.0)
+
+
 def bounded(factor: float) -> float:
     return min(MOST, max(1 / MOST, factor))

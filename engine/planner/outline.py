@@ -22,6 +22,7 @@ from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.choices import choice_nbytes, row_choices
+from engine.planner.substitutes import FORMATS, MOST_SHARE, SubstituteFormat, usable_formats
 from engine.planner.tiles import (
     COMPILED,
     GROUPED_TILE_BITS,
@@ -42,7 +43,6 @@ _OF_LAYERS = re.compile(r"model\.(?:layers\.(\d+)|per_layer_model_projection|alt
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
-MOST_SHARE = 0.7  # the same as in engine.model.substitutes
 OWN_ROWS = 1024  # the same as in engine.model.shared_rows
 
 # The same as in engine.checkpoints and engine.streaming.
@@ -198,14 +198,15 @@ class Outline:
 class PairOutline:
     """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
     None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
-    bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits.
-    `own_layer`: whether the target's own layer for drafts is loaded; "optional": if the target is in memory
-    as a whole beside it."""
+    bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits, and
+    `substitutes` their format. `own_layer`: whether the target's own layer for drafts is loaded; "optional": if
+    the target is in memory as a whole beside it."""
 
     target: Outline
     draft: Outline | None
     acceptance: Acceptance
     shared: bool = False
+    substitutes: SubstituteFormat | None = None
     own_layer: Literal["none", "optional", "required"] = "none"
 
 
@@ -372,7 +373,7 @@ def pairs_named(target: str, draft: str) -> list[PairOutline]:
     """
     outline = outline_named(target)
     if draft == SELF:
-        return [self_pair(outline)]
+        return self_pairs(outline)
     if draft == OWN_LAYER and outline.own_layer is None:
         raise no_own_layer(outline.file)
     if draft == OWN_LAYER:
@@ -404,10 +405,15 @@ def pair_of(target: Outline, draft: Outline | None) -> PairOutline:
     return PairOutline(target, draft, acceptance(draft.weights, expectations(target, draft)))
 
 
-def self_pair(target: Outline) -> PairOutline:
-    """Return a pair of a model and itself in fewer bits (see `engine.model.substitutes`)."""
+def self_pairs(target: Outline) -> list[PairOutline]:
+    """Return pairs of a model and itself in fewer bits, one for each format of substitutes that suits the
+    average matrix; at least one."""
     bits = 8 * target.nbytes / target.weights
-    share = next((each for each in (4.5 / bits, 2.625 / bits) if each <= MOST_SHARE), MOST_SHARE)
+    return [_self_pair(target, form, bits) for form in usable_formats(target.hidden, bits) or FORMATS[:1]]
+
+
+def _self_pair(target: Outline, form: SubstituteFormat, bits: float) -> PairOutline:
+    share = min(MOST_SHARE, form.bits / bits)
     draft = replace(
         target,
         name=SELF,
@@ -418,7 +424,9 @@ def self_pair(target: Outline) -> PairOutline:
         tied=True,
         tiling=0,
     )
-    return PairOutline(target, draft, acceptance(draft.weights), shared=True)
+    usual = acceptance(draft.weights)
+    accepted = replace(usual, gain=form.gain * usual.gain)
+    return PairOutline(target, draft, accepted, shared=True, substitutes=form)
 
 
 def expectations(target: Outline, draft: Outline) -> Sequence[Expectation]:

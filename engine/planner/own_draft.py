@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
-from engine.planner.observation import learned
-from engine.planner.outline import PairOutline, self_pair
+from engine.planner.observation import fastest
+from engine.planner.outline import PairOutline, self_pairs
 from engine.planner.plan import Asked, Plan
 from engine.planner.recommendation import reliable_speed
-from engine.planner.search import plan_for
 from engine.protocol.events import OwnDraft
 
 WORTHWHILE = 1.25  # factor of speed from which substitutes are worth their room on the disk
@@ -29,10 +28,10 @@ def own_draft(
         return None
     if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
         return None
-    own = self_pair(pair.target)
-    assert own.draft is not None
-    its = plan_for(machine, own, asked, learned(history, own))
+    its, own = fastest(machine, self_pairs(pair.target), asked, history)
     before, after = plan.predicted_tokens_per_second, reliable_speed(its, own, history)
     if not before or not after or after < WORTHWHILE * before:
         return None
-    return OwnDraft(speedup=after / before, nbytes=its.memory.ssd * own.draft.nbytes // own.target.nbytes)
+    assert own.substitutes is not None
+    weights = its.memory.ssd / own.target.nbytes * own.target.weights
+    return OwnDraft(speedup=after / before, nbytes=int(weights * own.substitutes.stored_bits / 8))

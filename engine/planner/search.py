@@ -340,6 +340,7 @@ def _plan(
         target_unpacked=candidate.target_unpacked,
         draft_unpacked=candidate.draft_unpacked,
         own_layer=pair.own_layer == "required",
+        substitutes=pair.substitutes and pair.substitutes.name,
         budget=candidate.budget,
         predicted_tokens_per_second=speed,
         predicted_tokens_per_pass=predicted.tokens,
@@ -406,7 +407,10 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
         missing += ", or a smaller context"
     if _lacking(nearest) <= 0:
         missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
-    return Plan(_names(pair), "will not run", nearest.device, asked.context, missing)
+    substitutes = pair.substitutes and pair.substitutes.name
+    return Plan(
+        _names(pair), "will not run", nearest.device, asked.context, missing, substitutes=substitutes
+    )
 
 
 def _lacking(candidate: Candidate) -> int:

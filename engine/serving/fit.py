@@ -94,8 +94,8 @@ def fit(
     """
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
-    pair = planner.self_pair(outline) if drafts_for_itself else planner.pair_of(outline, drafting)
-    pair = replace(pair, own_layer=own_layer)
+    pairs = planner.self_pairs(outline) if drafts_for_itself else [planner.pair_of(outline, drafting)]
+    pairs = [replace(pair, own_layer=own_layer) for pair in pairs]
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}
@@ -121,14 +121,14 @@ def fit(
         cache=request.kv_cache.upper(),
         helper=helper,
     )
-    learned = planner.learned(planner.history(), pair)
-    plan = planner.plan_for(here, pair, asked, learned)
+    history = planner.history()
+    plan, pair = planner.fastest(here, pairs, asked, history)
     while not plan.runs and request.context is None and asked.context > planner.LEAST_CONTEXT:
         asked = replace(asked, context=asked.context // 2)
-        plan = planner.plan_for(here, pair, asked, learned)
+        plan, pair = planner.fastest(here, pairs, asked, history)
     if not plan.runs:
         free = replace(asked, vram_limit_nbytes=None, ram_limit_nbytes=None)
-        if not planner.plan_for(here, pair, free, learned).runs:
+        if not planner.fastest(here, pairs, free, history)[0].runs:
             raise OutOfMemory(
                 f"There is not enough free memory for this model: {plan.missing} is needed.",
                 "Close other programs, or load a smaller model.",

@@ -265,7 +265,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         heads = _heads(wanted, target_model, plan.context) if wanted else None
         draft: Sequence | None
         if pair.files.drafts_for_itself:
-            own = self_draft(target_model, pair.files.target, plan.context, cache.upper(), job)
+            own = self_draft(target_model, pair.files.target, plan, cache.upper(), job)
             target, draft = sharing(target_model, own, plan.context)
         else:
             target = Sequence(target_model, plan.context)
@@ -281,14 +281,15 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     return LoadedPair(target, draft, pair.tokenizer, heads, threads if plan.device == "cpu" else None)
 
 
-def self_draft(target: Model, file: Checkpoint, context: int, cache: str, job: LoadJob) -> CompiledModel:
+def self_draft(target: Model, file: Checkpoint, plan: Plan, cache: str, job: LoadJob) -> CompiledModel:
     """Return a draft made of the target itself. The errors are those of `load_self_draft`."""
 
     def progress(done: int, total: int) -> None:
         job.report("draft", done, total)
 
     job.layers = 0, 0
-    return load_self_draft(target, file, context, progress, cache)
+    assert plan.substitutes is not None
+    return load_self_draft(target, file, plan.context, plan.substitutes, progress, cache)
 
 
 def release_device_memory() -> None:

@@ -8,7 +8,7 @@ from engine.checkpoints.storage import BLOCKS
 from engine.formats import check_valid, unpacked
 from engine.formats.encode import encoded
 
-FORMATS = ("Q4_0", "Q2_K")
+FORMATS = ("Q4_0", "Q3_K", "Q2_K")
 
 
 def weights(blocks=64, seed=0):
@@ -45,12 +45,36 @@ def test_2_bits_are_nearer_than_rounding_over_the_whole_range():
     assert error(weights(), "Q2_K") < 0.97 * naive_2_bits(weights())
 
 
+
+def test_3_bits_are_nearer_than_rounding_by_the_largest_of_each_group():
+    groups = weights().reshape(-1, 16)
+    largest = np.take_along_axis(groups, np.abs(groups).argmax(axis=1)[:, None], axis=1)
+    naive = np.rint(groups / (largest / -4)).clip(-4, 3) * (largest / -4)
+    theirs = float(np.sqrt(((naive - groups) ** 2).mean() / (groups**2).mean()))
+    assert error(weights(), "Q3_K") < 0.9 * theirs
+
+
+def test_more_bits_are_nearer():
+    numbers = np.random.default_rng(1).standard_normal(256 * 64).astype(np.float32)
+    fewest, middle, most = (error(numbers, name) for name in ("Q2_K", "Q3_K", "Q4_0"))
+    assert 1.3 * most < middle < 0.75 * fewest
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_ggml_reads_the_same_numbers(name):
+    numbers = weights()
+    blocks = encoded(name, numbers)
+    theirs = gguf.quants.dequantize(blocks.reshape(-1, BLOCKS[name][1]), gguf.GGMLQuantizationType[name])
+    assert np.array_equal(unpacked(name, blocks, len(numbers)), theirs.reshape(-1))
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_numbers_on_a_grid_are_kept(name):
-    quants = np.tile(np.array([-3, 0, 3, 6], np.float32), 128) if name == "Q2_K" else weights(2)
-    if name == "Q4_0":
-        quants = np.rint(quants * 100).clip(-8, 7)
-        quants[::32] = -8
+    quants = np.tile(np.array([-3, 0, 3, 6], np.float32), 128)
+    if name != "Q2_K":
+        least, group = {"Q4_0": (-8, 32), "Q3_K": (-4, 16)}[name]
+        quants = np.rint(weights(2) * 100).clip(least, -least - 1)
+        quants[::group] = least
     numbers = quants * np.float32(0.25)
     found = unpacked(name, encoded(name, numbers), len(numbers))
     np.testing.assert_allclose(found, numbers, rtol=0.02, atol=0.02)

@@ -45,21 +45,22 @@ def cache_folder(tmp_path, monkeypatch):
     return folder / "substitutes"
 
 
-def saved(folder, kind="qwen2"):
-    module = tiny(kind).to(torch.bfloat16)
+def saved(folder, kind="qwen2", **sizes):
+    module = tiny(kind, **sizes).to(torch.bfloat16)
     module.save_pretrained(folder)
     return open_checkpoint(folder)
 
 
 @contextmanager
-def pair(folder, kind="qwen2", cache="F16", is_slow=False):
-    """A streamed target and its draft, as sequences. is_slow: whether the target waits for its disk."""
-    file = saved(folder, kind)
+def pair(folder, kind="qwen2", cache="F16", is_slow=False, form="Q4_0", **sizes):
+    """A streamed target and its draft, as sequences. is_slow: whether the target waits for its disk. form:
+    the format of the substitutes, as planned."""
+    file = saved(folder, kind, **sizes)
     target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE), cache=cache)
     try:
         if is_slow:
             slow_down(target.streamer, target.streamer.pass_nbytes / PASS_S / 1e9)
-        draft = load_self_draft(target, file, CONTEXT, no_progress, cache)
+        draft = load_self_draft(target, file, CONTEXT, form, no_progress, cache)
         yield sharing(target, draft, CONTEXT)
     finally:
         target.close()
@@ -212,6 +213,25 @@ def test_bytes_are_counted_once(tmp_path):
         assert 4.5 / 8 * numbers <= substituted < 5.5 / 8 * numbers
 
 
+@pytest.mark.parametrize("form", ["Q2_K", "Q3_K"])
+def test_matrices_have_the_planned_format_or_one_that_suits_their_columns(form, tmp_path):
+    with pair(tmp_path, form=form, hidden_size=256) as (target, draft):
+        own, lent = draft.model.weights.matrices, target.model.weights.matrices
+        formats = {
+            (mine.shape[1], mine.layout)
+            for name, group in lent.items()
+            for mine, theirs in zip(own[name], group, strict=True)
+            if isinstance(theirs, StreamedMatrix)
+        }
+        assert formats == {(256, form), (96, "Q4_0")}
+        drafter, prompt, limits = drafter_of("specexec", target, draft), random_text(20), TreeLimits(12, 4, 8)
+        found, iterations = answer(target, drafter, Sampler(), prompt, limits)
+        assert len(found) > 1.5 * len(iterations)
+        target.rewind(0)
+        assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
+
+
+
 # -- files ---------------------------------------------------------------------------------------------------
 
 
@@ -247,7 +267,7 @@ def test_substitutes_are_kept_and_remade_where_they_are_damaged(tmp_path, cache_
     counted.clear()
     file = open_checkpoint(tmp_path)
     target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE))
-    again = load_self_draft(target, file, CONTEXT, no_progress).weights.matrices
+    again = load_self_draft(target, file, CONTEXT, "Q4_0", no_progress).weights.matrices
     assert len(counted) == 4
     assert all([bytes(each.data) for each in again[name]] == parts for name, parts in first.items())
     target.close()
@@ -260,6 +280,16 @@ def test_another_model_has_other_substitutes_and_takes_the_room(tmp_path, cache_
         after = set(cache_folder.iterdir())
     assert len(before) == len(after) == 1
     assert before != after
+
+
+def test_a_matrix_is_kept_in_one_format(tmp_path, cache_folder, counted):
+    file = saved(tmp_path, hidden_size=256)
+    name, weight = next((name, each) for name, each in file.weights.items() if each.shape[1:] == (256,))
+    files = SubstituteFiles(file.weights)
+    for form in ("Q3_K", "Q2_K", "Q2_K"):
+        files.of(name, weight, form)
+    assert [path.name for path in cache_folder.glob("*/*")] == [f"{name}.Q2_K"]
+    assert len(counted) == 2
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path, cache_folder, counted):
@@ -287,9 +317,9 @@ def test_pieces_of_a_matrix_are_rounded_alike(tmp_path, monkeypatch):
 def test_a_target_in_memory_or_through_torch_is_refused(tmp_path):
     file = saved(tmp_path)
     with pytest.raises(BadOption, match="in memory"):
-        load_self_draft(load_compiled(file, no_progress, CONTEXT), file, CONTEXT, no_progress)
+        load_self_draft(load_compiled(file, no_progress, CONTEXT), file, CONTEXT, "Q4_0", no_progress)
     with pytest.raises(BadOption, match="compiled passes"):
-        load_self_draft(object(), file, CONTEXT, no_progress)
+        load_self_draft(object(), file, CONTEXT, "Q4_0", no_progress)
 
 
 def test_a_target_of_few_bits_is_refused(tmp_path):

@@ -12,7 +12,7 @@ from engine.compiled.layout import LAYOUTS, expansion
 from engine.model import shared_rows
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, self_pair
+from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, self_pairs
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM, Candidate
 from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
@@ -37,7 +37,7 @@ machines = st.builds(
     card=st.sampled_from([CARD, None]),
     cpu=st.just(CPU),
 )
-SELF = self_pair(outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True))
+SELF = self_pairs(outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True))[-1]
 pairs = st.sampled_from([PAIR, SMALL, ALONE, MIXTURE, SIXTEEN_BIT, SELF])
 limits = st.none() | st.integers(1, 40 * GIB)
 asks = st.builds(Asked, st.sampled_from([2048, 8192]), limits, limits, st.sampled_from([None, 64]))

@@ -1,0 +1,70 @@
+"""In which format the substitutes are of a target that drafts for itself."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.compiled.instructions import LANES
+from engine.compiled.layout import BLOCK, LAYOUTS
+from engine.planner import Asked, fastest, plan_for, self_pairs
+from engine.planner.machines import GIB
+from engine.planner.substitutes import FORMATS, nearest_format, usable_formats
+from tests.engine.planner.made import LAPTOP, outline
+
+TARGET = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True)  # in 16 bits
+
+
+def test_bits_are_those_of_tiles():
+    for form in FORMATS:
+        layout = LAYOUTS[form.name]
+        nbytes = layout.scales_nbytes + layout.unit // BLOCK * layout.block_nbytes
+        assert form.bits == 8 * nbytes / LANES / layout.unit
+        assert form.stored_bits <= form.bits
+
+
+@pytest.mark.parametrize(
+    ("columns", "bits", "names"),
+    [
+        (1536, 16, ["Q2_K", "Q3_K", "Q4_0"]),
+        (1536, 6.5625, ["Q2_K", "Q3_K", "Q4_0"]),
+        (1536, 4.5, ["Q2_K", "Q3_K"]),
+        (1536, 3.4375, []),
+        (896, 16, ["Q4_0"]),  # no blocks of 256
+        (896, 4.5, []),
+    ],
+)
+def test_a_matrix_has_formats_that_divide_its_rows_and_are_much_smaller(columns, bits, names):
+    assert [form.name for form in usable_formats(columns, bits)] == names
+    for wanted in FORMATS:
+        found = nearest_format(wanted.name, columns, bits)
+        assert (found.name if found else None) == (
+            wanted.name if wanted.name in names else next(iter(names[::-1]), None)
+        )
+
+
+def test_the_plan_has_the_format_that_promises_most_tokens_per_second():
+    machine, asked = replace(LAPTOP, ram=4 * GIB, disk=0.5e9), Asked(2048)
+    pairs = self_pairs(TARGET)
+    plans = [plan_for(machine, pair, asked) for pair in pairs]
+    best, pair = fastest(machine, pairs, asked, ())
+    assert best.substitutes == pair.substitutes.name
+    assert best.predicted_tokens_per_second == max(plan.predicted_tokens_per_second for plan in plans)
+    fewest, *_, most = plans
+    assert fewest.layers.ram > most.layers.ram, "more of the target is resident beside smaller substitutes"
+
+
+def test_where_memory_is_scarce_fewer_bits_still_run():
+    pairs = self_pairs(TARGET)
+
+    def running(ram):
+        machine = replace(LAPTOP, ram=ram)
+        return [pair.substitutes.name for pair in pairs if plan_for(machine, pair, Asked(512)).runs]
+
+    sizes = range(GIB, 4 * GIB, GIB // 32)
+    found = [running(ram) for ram in sizes]
+    assert found[0] == []
+    assert found[-1] == ["Q2_K", "Q3_K", "Q4_0"]
+    assert ["Q2_K"] in found
+    for ram, names in zip(sizes, found, strict=True):
+        plan, _ = fastest(replace(LAPTOP, ram=ram), pairs, Asked(512), ())
+        assert plan.runs == bool(names)
