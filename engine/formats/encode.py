@@ -157,6 +157,7 @@ def symmetric(x, least, steps):  # type: ignore[no-untyped-def]
             best, scale = products * products / squares, products / squares
     return scale
 
+
 @helper
 def affine(x):  # type: ignore[no-untyped-def]
     """Return scale and minimum, both at least 0, with which 2-bit quants are near to the 16 numbers `x`:

@@ -199,8 +199,8 @@ class PairOutline:
     """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
     None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
     bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits, and
-    `substitutes` their format. `own_layer`: whether the target's own layer for drafts is loaded; "optional": if
-    the target is in memory as a whole beside it."""
+    `substitutes` their format. `own_layer`: whether the target's own layer for drafts is loaded; "optional":
+    if the target is in memory as a whole beside it."""
 
     target: Outline
     draft: Outline | None

@@ -408,9 +408,7 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
     if _lacking(nearest) <= 0:
         missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
     substitutes = pair.substitutes and pair.substitutes.name
-    return Plan(
-        _names(pair), "will not run", nearest.device, asked.context, missing, substitutes=substitutes
-    )
+    return Plan(_names(pair), "will not run", nearest.device, asked.context, missing, substitutes=substitutes)
 
 
 def _lacking(candidate: Candidate) -> int:

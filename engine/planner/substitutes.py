@@ -43,11 +43,7 @@ MOST_SHARE = 0.8  # of a matrix's bytes that its substitute may take; otherwise 
 def usable_formats(columns: int, bits: float) -> list[SubstituteFormat]:
     """Return the formats for a matrix with rows of so many columns, stored in so many bits per weight: those
     that are much smaller. Fewest bits first."""
-    return [
-        each
-        for each in FORMATS
-        if not columns % BLOCKS[each.name][0] and each.bits <= MOST_SHARE * bits
-    ]
+    return [each for each in FORMATS if not columns % BLOCKS[each.name][0] and each.bits <= MOST_SHARE * bits]
 
 
 def nearest_format(wanted: str, columns: int, bits: float) -> SubstituteFormat | None:

@@ -45,13 +45,12 @@ def test_2_bits_are_nearer_than_rounding_over_the_whole_range():
     assert error(weights(), "Q2_K") < 0.97 * naive_2_bits(weights())
 
 
-
 def test_3_bits_are_nearer_than_rounding_by_the_largest_of_each_group():
     groups = weights().reshape(-1, 16)
     largest = np.take_along_axis(groups, np.abs(groups).argmax(axis=1)[:, None], axis=1)
     naive = np.rint(groups / (largest / -4)).clip(-4, 3) * (largest / -4)
     theirs = float(np.sqrt(((naive - groups) ** 2).mean() / (groups**2).mean()))
-    assert error(weights(), "Q3_K") < 0.9 * theirs
+    assert error(weights(), "Q3_K") < 0.97 * theirs
 
 
 def test_more_bits_are_nearer():

@@ -231,7 +231,6 @@ def test_matrices_have_the_planned_format_or_one_that_suits_their_columns(form, 
         assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
 
 
-
 # -- files ---------------------------------------------------------------------------------------------------
 
 

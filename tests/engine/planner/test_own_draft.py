@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from engine.planner import Asked, own_draft, plan_for
+import pytest
+
+from engine.planner import Asked, fastest, own_draft, plan_for, self_pairs
 from engine.planner.acceptance import acceptance
 from engine.planner.machines import GIB
 from engine.planner.outline import PairOutline
@@ -23,8 +25,9 @@ def offered(machine, pair, asked=PLAIN):
 def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
     own = offered(SCARCE, ALONE, Asked(2048, ram_limit_nbytes=GIB // 2))
     assert own.speedup >= 1.25
-    streamed = plan_for(SCARCE, ALONE, Asked(2048, ram_limit_nbytes=GIB // 2)).memory.ssd
-    assert 0.25 * streamed < own.nbytes < 0.35 * streamed, "4.5 of 16 bits"
+    plan, pair = fastest(SCARCE, self_pairs(TARGET), Asked(2048, ram_limit_nbytes=GIB // 2), ())
+    share = pair.substitutes.stored_bits * TARGET.weights / 8 / TARGET.nbytes
+    assert own.nbytes == pytest.approx(share * plan.memory.ssd)
 
 
 def test_one_that_is_in_memory_or_on_a_card_or_has_a_draft_should_not():
