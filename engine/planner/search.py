@@ -340,7 +340,7 @@ def _plan(
         target_unpacked=candidate.target_unpacked,
         draft_unpacked=candidate.draft_unpacked,
         own_layer=pair.own_layer == "required",
-        substitutes=pair.substitutes and pair.substitutes.name,
+        substitutes=_substitutes(pair),
         budget=candidate.budget,
         predicted_tokens_per_second=speed,
         predicted_tokens_per_pass=predicted.tokens,
@@ -388,6 +388,10 @@ def _names(pair: PairOutline) -> Names:
     return Names(pair.target.name, pair.draft.name if pair.draft else None)
 
 
+def _substitutes(pair: PairOutline) -> str | None:
+    return pair.substitutes.name if pair.substitutes else None
+
+
 def _fit(placement: LayerPlacement, on_card: bool) -> Fit:
     if placement.ssd:
         return "with SSD"
@@ -407,8 +411,8 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
         missing += ", or a smaller context"
     if _lacking(nearest) <= 0:
         missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
-    substitutes = pair.substitutes and pair.substitutes.name
-    return Plan(_names(pair), "will not run", nearest.device, asked.context, missing, substitutes=substitutes)
+    names, form = _names(pair), _substitutes(pair)
+    return Plan(names, "will not run", nearest.device, asked.context, missing, substitutes=form)
 
 
 def _lacking(candidate: Candidate) -> int:
