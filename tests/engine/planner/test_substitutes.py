@@ -68,3 +68,17 @@ def test_where_memory_is_scarce_fewer_bits_still_run():
     for ram, names in zip(sizes, found, strict=True):
         plan, _ = fastest(replace(LAPTOP, ram=ram), pairs, Asked(512), ())
         assert plan.runs == bool(names)
+
+
+@pytest.mark.parametrize(("layer_nbytes", "name"), [(90 << 20, "Q3_K"), (26 << 20, "Q2_K")])
+def test_where_the_disk_is_the_bound_16_bits_become_3_and_4_become_2(layer_nbytes, name):
+    target = outline(28, layer_nbytes, 1_310_000_000, 1536, 151_936, tied=True)
+    machine = replace(LAPTOP, disk=0.05e9)
+    least = next(ram for ram in range(GIB, 4 * GIB, GIB // 32) if _streams(replace(machine, ram=ram), target))
+    plan, _ = fastest(replace(machine, ram=least), self_pairs(target), Asked(512), ())
+    assert (plan.limited_by, plan.substitutes) == ("disk", name)
+
+
+def _streams(machine, target):
+    """Whether the target runs with each format of substitutes."""
+    return all(plan_for(machine, pair, Asked(512)).runs for pair in self_pairs(target))
