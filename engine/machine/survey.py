@@ -28,6 +28,8 @@ def probe(models_folder: Path) -> Machine:
     gpus, gpu_problem = nvidia_gpus()
     if not gpus and gpu_problem is None and has_nvidia_card():
         gpu_problem = NO_DRIVER
+    if gpus and not _nvidia(gpus):
+        gpu_problem = "CUDA_VISIBLE_DEVICES hides it"
     gpus = [
         replace(gpu, link=measured.links.get(gpu.uuid), speed=measured.cards.get(gpu.uuid))
         for gpu in (*_nvidia(gpus), *amd_gpus())

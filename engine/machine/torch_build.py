@@ -79,10 +79,6 @@ def kernel_problem(
     if system == "win32":
         return None
     is_compiled = cuda and spec.origin and driver_module.find(Path(spec.origin).parent / driver_module.SOURCE)
-    return None if is_compiled or compiler_is_ready() else "no_compiler"
-
-
-def compiler_is_ready() -> bool:
-    """Return whether Triton finds what it compiles its connection to the driver with."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
-    return bool(compiler) and Path(sysconfig.get_path("include"), "Python.h").is_file()
+    headers = Path(sysconfig.get_path("include"), "Python.h")
+    return None if is_compiled or (compiler and headers.is_file()) else "no_compiler"

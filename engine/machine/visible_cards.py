@@ -2,8 +2,8 @@
 
 CUDA numbers cards from the fastest on, and the driver by their place on the bus, so the first of one list
 need not be the first of the other. Here, cards are in one order for plans, checks and computing: those that
-the user lets CUDA see (CUDA_VISIBLE_DEVICES), in that order, or else the one with the most memory first.
-Source: CUDA C++ Programming Guide, “CUDA Environment Variables”.
+the user lets CUDA see (CUDA_VISIBLE_DEVICES), in that order, or else the one with the most memory first, of
+those that torch has code for. Source: CUDA C++ Programming Guide, “CUDA Environment Variables”.
 """
 
 import os
@@ -11,6 +11,8 @@ from collections.abc import MutableMapping, Sequence
 
 from engine.machine.data import Gpu
 
+# The least that torch's builds for CUDA 13 have code for (packaging/backends.toml).
+_LEAST = (7, 5)
 _VISIBLE, _ORDER = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"
 
 
@@ -22,7 +24,7 @@ def in_order(gpus: Sequence[Gpu], visible: str | None) -> list[Gpu]:
     set. Parts of a card (MIG) are not known here: then all cards are returned.
     """
     if visible is None:
-        return sorted(gpus, key=lambda gpu: -(gpu.total_nbytes or 0))
+        return sorted(gpus, key=lambda gpu: (_is_too_old(gpu), -(gpu.total_nbytes or 0)))
     if "MIG" in visible:
         return list(gpus)
     found: list[Gpu] = []
@@ -32,6 +34,10 @@ def in_order(gpus: Sequence[Gpu], visible: str | None) -> list[Gpu]:
             break
         found.append(named)
     return found
+
+
+def _is_too_old(gpu: Gpu) -> bool:
+    return gpu.compute_capability is not None and gpu.compute_capability < _LEAST
 
 
 def _named(gpus: Sequence[Gpu], entry: str) -> Gpu | None:
@@ -46,6 +52,6 @@ def let_cuda_see(gpus: Sequence[Gpu], environ: MutableMapping[str, str] = os.env
 
     gpus: the NVIDIA cards in that order.
     """
-    environ.setdefault(_ORDER, "PCI_BUS_ID")
+    environ[_ORDER] = "PCI_BUS_ID"  # so that a number means the same card here and there
     if len(gpus) > 1 and _VISIBLE not in environ:
         environ[_VISIBLE] = ",".join(f"GPU-{gpu.uuid}" for gpu in gpus)

@@ -22,7 +22,9 @@ def shared_misses(
     weights = target.layer_weights / sum(target.layers)  # of a byte
     rate = 1 / helper.product_s(1.0, weights, max(1, round(of_expert)), target.packing)
     share = processor_share(rate, helper.link)
-    exchange_s = 2 * len(target.layers) * helper.exchange_s(rows * target.hidden)
+    layers, chosen = len(target.layers), rows * target.chosen * target.experts / target.expert
+    returned = chosen / layers * share * target.hidden  # a row for each expert chosen
+    exchange_s = layers * (helper.exchange_s(rows * target.hidden) + helper.exchange_s(returned))
     shared_s = (1 - share) * missed.link_s + exchange_s
     if shared_s >= GAIN * missed.link_s:
         return missed, 0.0

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.errors import BadCheckpoint
+from engine.planner.expert_loan import ROWS
 from engine.quantization.packed import Packed
 from engine.streaming import Mover
 
@@ -82,10 +83,6 @@ class PackedEmbedding(nn.Module):
         if self.scale is not None:
             rows = rows * self.scale.to(rows.dtype)
         return rows.view(*tokens.shape, -1)
-
-
-# Passes of more rows are those over prompts.
-TREE_ROWS = 64
 
 
 class NearExperts(Protocol):
@@ -163,7 +160,7 @@ class Experts(nn.Module):
             )
         near = self.near.take(used, counts.tolist()) if self.near else []
         if self.mover is not None:
-            by_row = table.tolist() if len(chosen) <= TREE_ROWS else []
+            by_row = table.tolist() if len(chosen) <= ROWS else []
             kind = self.kinds[0]
             of_rows = [[self._matrices[expert][kind] for expert in row] for row in by_row]
             self.mover.choose(self.matrices(used), of_rows, self.matrices(near))

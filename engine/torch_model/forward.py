@@ -156,11 +156,15 @@ class TorchModel(Model):
         cache = streamer.near_experts
         if cache and (mixtures := near_mixtures(self.module, streamer, cache)):
             chosen: int = self.config.num_experts_per_tok
-            self.near_experts = near = ExpertProcessor(
-                mixtures, chosen, cache, self.device, link, shared_pool()
-            )
+            try:
+                near = ExpertProcessor(mixtures, chosen, cache, self.device, link, shared_pool())
+            except RuntimeError as error:
+                if exhausted_tier(error) != "vram":
+                    raise
+                _log.warning("The card has no memory to try the processor's help with: %s", error)
+                return
             near.help()
-            times = near.loan.times
+            self.near_experts, times = near, near.loan.times
             _log.info(
                 "An expert is copied to the card in %.2f ms, and multiplied by in RAM in %.2f ms for one row "
                 "and %.2f ms for eight; rows and results cross the link in %.2f ms.",

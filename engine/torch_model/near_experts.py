@@ -199,23 +199,24 @@ class ExpertProcessor:
     # -- the trial at loading --------------------------------------------------------------------------------
 
     def _timed(self) -> ExpertTimes:
-        """Return the seconds of products and of copies, both at once, because both read RAM. The least of
-        some trials with experts of different mixtures, which are in no cache of the processor."""
+        """Return the seconds of products and of copies, both at once, because both read RAM; and those in
+        which rows and results cross the link. The least of some trials with experts of different mixtures,
+        which are in no cache of the processor."""
         few, many, copies, exchanges = [], [], [], []
         for trial in range(_TIMES + 1):
-            self._try(2 * trial, 1)
-            copies.append(self._copied(2 * trial + 1))
-            _, seconds = self._finish()
-            few.append(seconds)
+            for seconds, rows in ((few, 1), (many, _MANY_ROWS)):
+                self._try(2 * trial, rows)
+                copies.append(self._copied(2 * trial + 1))
+                seconds.append(self._finish()[1])
             begun = time.perf_counter()
-            self._try(2 * trial + 1, _MANY_ROWS)
-            _, seconds = self._finish()
-            many.append(seconds)
-            exchanges.append(time.perf_counter() - begun - seconds)
+            self._try(2 * trial, _MANY_ROWS)
+            product_s = self._finish()[1]
+            self._link.wait(self._link.used())  # until the results are on the card
+            exchanges.append(time.perf_counter() - begun - product_s)
         experts = len(self._tried)
         few_s, many_s = min(few[1:]), min(many[1:])  # but for the first, which finds no memory warm
         row_s = max(0.0, many_s - few_s) / experts / (_MANY_ROWS - 1)
-        return ExpertTimes(min(copies[1:]), min(exchanges[1:]), max(0.0, few_s / experts - row_s), row_s)
+        return ExpertTimes(min(copies[2:]), min(exchanges[1:]), max(0.0, few_s / experts - row_s), row_s)
 
     @property
     def _tried(self) -> range:

@@ -36,9 +36,10 @@ class Rooms:
 
     def send(self, room: Tensor, output: Tensor, like: Tensor) -> Tensor:
         """Give a room back, and return the output in it, on the device and with the dtype of `like`."""
-        on_card = output.to(like.device, non_blocking=True).to(like.dtype, copy=like.is_cpu)
-        self.give_back(room)
-        return on_card
+        try:
+            return output.to(like.device, non_blocking=True).to(like.dtype, copy=like.is_cpu)
+        finally:
+            self.give_back(room)
 
 
 def copyable(link: DeviceLink, nbytes: int) -> NDArray[np.uint8]:

@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -20,7 +19,6 @@ from torch import Tensor
 
 from engine.checkpoints import Groups
 from engine.machine import driver_module
-from engine.machine.torch_build import compiler_is_ready
 from engine.quantization.parts import TensorParts
 
 _log = logging.getLogger(__name__)
@@ -61,17 +59,19 @@ def compiles(device: torch.device) -> bool:
 
 
 def bring_driver_module() -> None:
-    """Without a C compiler, give Triton the module that it would compile to talk to NVIDIA's driver."""
-    if sys.platform == "win32" or compiler_is_ready():
+    """Give Triton the module that it would compile to talk to NVIDIA's driver, if the program brings it: not
+    every C compiler that is found can compile it."""
+    import triton
+
+    if torch.version.hip or not driver_module.find(Path(triton.__file__).parent / driver_module.SOURCE):
         return
-    from triton import knobs
 
     def module(name: str, source: str, *_: object) -> str:
         if found := driver_module.find(Path(source)):
             return str(found)
-        raise RuntimeError(f"there is no C compiler, and no compiled {name} of this version of Triton")
+        raise RuntimeError(f"the program brings no {name} for this version of Triton")
 
-    knobs.build.impl = module
+    triton.knobs.build.impl = module
 
 
 def unpack_blocks(name: str, data: Tensor, out: Tensor) -> None:
