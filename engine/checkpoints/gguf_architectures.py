@@ -7,7 +7,7 @@ Sources, all in ggml-org/llama.cpp: convert_hf_to_gguf.py, llama-model.cpp and g
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.checkpoints import gguf_gemma, gguf_granite, gguf_nemotron, gguf_settings
+from engine.checkpoints import gguf_gemma, gguf_granite, gguf_lfm2, gguf_nemotron, gguf_settings
 from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED, Value
 from engine.checkpoints.gguf_keys import Keys
@@ -279,6 +279,9 @@ ARCHITECTURES = {
         gguf_nemotron.nemotron_h_moe,
         (*gguf_nemotron.KEYS, *EXPERTS, *WIDTHS, *gguf_settings.SIGMOID_MIXTURE),
         places=gguf_nemotron.places_of_nemotron_h,
+    ),
+    "lfm2": Architecture(
+        "lfm2", "Lfm2ForCausalLM", gguf_lfm2.lfm2, gguf_lfm2.KEYS, places=gguf_lfm2.places_of_lfm2
     ),
     "qwen35": QWEN35,
     "qwen35moe": replace(

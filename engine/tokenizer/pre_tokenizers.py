@@ -92,6 +92,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "llama-v3": _LLAMA3,
     "falcon3": _LLAMA3,
     "pixtral": _LLAMA3,
+    "lfm2": _LLAMA3,
     "dbrx": _LLAMA3_MERGING,
     "smaug-bpe": _LLAMA3_MERGING,
     "glm4": _LLAMA3_MERGING,

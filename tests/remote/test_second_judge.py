@@ -130,6 +130,7 @@ def test_llama_cpp_reads_the_same_model(
         ("granitemoehybrid_experts", {}),
         ("nemotron_h", {}),
         ("nemotron_h_experts", {}),
+        ("lfm2", {}),
     ],
 )
 def test_llama_cpp_agrees_with_compiled_passes(

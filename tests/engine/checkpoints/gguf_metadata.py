@@ -77,6 +77,15 @@ def _add_granite_hybrid(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> No
     writer.add_ssm_time_step_rank(config.mamba_n_heads)
 
 
+def _add_lfm2(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
+    """Add which layers of an LFM2 attend, and the kernel of the others."""
+    counts = [config.num_key_value_heads * (kind == "full_attention") for kind in config.layer_types]
+    writer.add_head_count_kv(counts)
+    writer.add_layer_norm_rms_eps(config.norm_eps)
+    writer.add_shortconv_l_cache(config.conv_L_cache)
+    writer.add_vocab_size(config.vocab_size)
+
+
 def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
@@ -88,9 +97,12 @@ def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture:
     writer.add_head_count(config.num_attention_heads)
     # In Gemma 4, layers without a window have heads of their own.
     usual = config.per_layer_config["sliding_attention"] if architecture == "gemma4" else config
-    if architecture != "granitehybrid":  # which says it for each layer
-        writer.add_head_count_kv(usual.num_key_value_heads)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    if architecture == "lfm2":
+        _add_lfm2(writer, config)
+    else:
+        if architecture != "granitehybrid":  # which says it for each layer
+            writer.add_head_count_kv(usual.num_key_value_heads)
+        writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     head = getattr(usual, "head_dim", None) or config.hidden_size // config.num_attention_heads
     rope = config.rope_parameters or {"rope_type": "default", "rope_theta": 10000.0}
     if architecture == "phi3":

@@ -67,6 +67,8 @@ def converted(
             continue
         if architecture in STATEFUL:
             hf_name, array = _of_qwen35(config, hf_name, array)
+        if hf_name.endswith(".conv.conv.weight"):
+            array = array.squeeze(1)
         if config.model_type == "nemotron_h":
             hf_name, array = _of_nemotron(config, hf_name, array)
         yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array

@@ -50,6 +50,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "qwen3_5_text": dict(
         num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
     ),
+    "lfm2": dict(conv_bias=False),  # files know no such biases
     "nemotron_h": dict(use_bias=False),
     "nemotron_h_experts": dict(intermediate_size=24),  # as an expert has it
     "granitemoehybrid": dict(intermediate_size=40),
@@ -177,6 +178,7 @@ def test_a_converted_model_is_read_back_as_the_same_model(
         *("n_routed_experts", "moe_shared_expert_intermediate_size", "routed_scaling_factor"),
         *("n_group", "topk_group"),
         *("conv_kernel", "mlp_hidden_act", "layer_norm_epsilon", "use_bias", "time_step_min"),
+        *("norm_eps", "conv_L_cache", "conv_bias", "block_auto_adjust_ff_dim"),
     }:
         assert ours[key] == theirs[key], key
     if kind in ("nemotron_h", "nemotron_h_experts", "granitemoehybrid"):  # which have no positions
@@ -360,10 +362,11 @@ def test_a_factor_of_attention_without_yarn_is_refused(tmp_path: Path, kind: str
         open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=scaling))
 
 
+@pytest.mark.parametrize(("kind", "name"), [("granitemoehybrid", "granitehybrid"), ("lfm2", "lfm2")])
 @pytest.mark.parametrize("counts", [[0, 2, 1], [0, 0, 0]])
-def test_a_granite_hybrid_whose_layers_differ_or_never_attend_is_refused(
-    tmp_path: Path, counts: list[int]
+def test_a_hybrid_whose_layers_differ_or_never_attend_is_refused(
+    tmp_path: Path, counts: list[int], kind: str, name: str
 ) -> None:
-    metadata = {"granitehybrid.attention.head_count_kv": counts}
+    metadata = {f"{name}.attention.head_count_kv": counts}
     with pytest.raises(UnsupportedModel, match="different sizes"):
-        open_checkpoint(convert(tiny("granitemoehybrid"), tmp_path / "model.gguf", metadata=metadata))
+        open_checkpoint(convert(tiny(kind), tmp_path / "model.gguf", metadata=metadata))

@@ -163,11 +163,11 @@ def test_hidden_states_are_close_to_those_of_transformers(kind):
     "kind",
     [
         *("granite", "ministral3", "olmo2", "glm4", "gemma4_large", "gemma4_text", "nemotron_h"),
-        *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts"),
+        *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts", "lfm2"),
     ],
 )
 def test_a_gguf_file_has_the_logits_of_transformers(kind, tmp_path):
-    """Rotated pairs lie side by side in these files, except in OLMo's and Gemma's."""
+    """Rotated pairs lie side by side in these files, except in OLMo's, Gemma's and LFM2's."""
     module = tiny(kind)
     model = load_compiled(open_checkpoint(convert(module, tmp_path / "model.gguf")), no_progress, CONTEXT)
     with torch.inference_mode():
