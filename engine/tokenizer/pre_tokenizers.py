@@ -95,7 +95,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "lfm2": _LLAMA3,
     "dbrx": _LLAMA3_MERGING,
     "smaug-bpe": _LLAMA3_MERGING,
-    "glm4": _LLAMA3_MERGING,
+    "glm4": PreTokenizer((LLAMA3,), ignore_merges=True),
     "chatglm-bpe": _LLAMA3_MERGING,
     # Qwen's own tokenizer.json composes text (NFC); llama.cpp does not.
     "qwen2": PreTokenizer((QWEN2,), compose=True),

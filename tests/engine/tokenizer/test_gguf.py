@@ -120,6 +120,23 @@ def test_words_numbers_and_line_ends_are_split_as_by_llama_cpp(name: str, expect
     assert [piece.removeprefix("\u200b") for piece in pieces] == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "whole", "starts"),
+    [
+        ("lfm2", True, True),
+        ("tekken", True, True),
+        ("glm4", True, False),
+        ("chatglm-bpe", False, False),
+        ("smaug-bpe", False, False),
+    ],
+)
+def test_a_word_that_is_a_token_may_need_no_merges(name: str, whole: bool, starts: bool) -> None:
+    usual = byte_level()
+    read = tokenizer(replace(usual, tokens=[*usual.tokens[:-1], "zq"], pre=name, add_bos=None))
+    tokens = [read.backend.id_to_token(token) for token in read.encode_prompt("zq")]
+    assert tokens == ["<|im_start|>"] * starts + (["zq"] if whole else ["z", "q"])
+
+
 def test_qwen_encodes_composed_and_decomposed_letters_alike() -> None:
     # Qwen's own tokenizer composes; llama.cpp does not.
     assert real("coder-draft").encode("cafe\u0301") == real("coder-draft").encode("caf\u00e9")
