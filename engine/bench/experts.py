@@ -157,26 +157,40 @@ def _knowing(mixtures: Sequence[int], routing: Routing) -> "ExpertPolicy":
     return Knowing(mixtures)
 
 
-def hits_of_policy(turns: Turns, policy: "ExpertPolicy", slots: int) -> Hits:
-    """Return the hits by the engine's policy, without reading ahead."""
+def hits_of_policy(
+    turns: Turns,
+    policy: "ExpertPolicy",
+    slots: int,
+    ahead: int = 0,
+    early: Sequence[Sequence[Sequence[int]]] = (),
+) -> Hits:
+    """Return the hits by the engine's policy. ahead: how many experts there is time to read before a mixture
+    chooses. early: for each turn, what its router chooses for each row when it is asked one turn early; empty
+    if it is not."""
     ready = np.zeros(len(policy.chances), np.bool_)
     hits: list[bool] = []
-    held = 0
-    for turn in turns:
+
+    def bring(expert: int, of_wanted: bool, held: Sequence[int]) -> None:
+        if np.count_nonzero(ready) == slots:
+            out = policy.out(ready, expert, of_wanted, held)
+            if out is None:
+                return
+            ready[out] = False
+        ready[expert] = True
+
+    for number, turn in enumerate(turns):
         policy.choose(turn.mixture, turn.wanted)
         for expert in turn.wanted:
             policy.use(expert)
             hits.append(bool(ready[expert]))
-            if ready[expert]:
-                continue
-            if held < slots:
-                held += 1
-            else:
-                out = policy.out(ready, expert, of_wanted=True, held=[expert])
-                assert out is not None
-                ready[out] = False
-            ready[expert] = True
+            if not ready[expert]:
+                bring(expert, True, [expert])
         policy.end(turn.last)
+        if number + 1 < len(early) and early[number + 1]:
+            policy.expect(early[number + 1])
+        lacking = [expert for expert in policy.guess() if not ready[expert]] if ahead else []
+        for expert in lacking[:ahead]:
+            bring(expert, False, [])
     return np.array(hits)
 
 

@@ -3,7 +3,9 @@
     python -m engine.bench.trained_mixture --minutes 10 docs/*.md
 
 Prints hit rates, how many experts consecutive passes share, and how many of the experts that the policy
-expects are then chosen. The text that is routed is the last tenth of the files, which is not trained on.
+expects are then chosen: by what the passes before used, and by what the router says when it is asked while
+the layer before still computes its experts. The text that is routed is the last tenth of the files, which is
+not trained on.
 """
 
 import argparse
@@ -21,11 +23,15 @@ from engine.bench.made_routing import MixtureTurn
 from engine.streaming.expert_policy import ExpertPolicy
 
 Bytes = NDArray[np.uint8]
-Chosen = NDArray[np.int64]  # the experts that each byte chooses in one layer, [bytes, CHOSEN]
+# The experts that each byte chooses in one layer, [bytes, CHOSEN], the likeliest first.
+Chosen = NDArray[np.int64]
+# By turn and row, what a router chooses when it is asked one turn early; empty where it is not asked.
+Early = Sequence[Sequence[Sequence[int]]]
 
 LAYERS, EXPERTS, CHOSEN, WIDTH = 4, 32, 4, 128
 BALANCE = 0.02  # weight of the loss that keeps routers from choosing the same experts always
 LENGTH, BATCH = 128, 8  # bytes of a text, texts of a step
+AHEAD = 2  # experts that there is time to read while a layer computes
 PASSES = 800  # bytes that are routed, after half as many that the policy learns from
 
 
@@ -41,13 +47,13 @@ def main() -> None:
     model = untrained()
     steps, loss = train(model, text[:cut], given.minutes * 60)
     held_out = text[cut : cut + PASSES * 3 // 2]
-    routed = routing(model, held_out)
+    routed, asked = routing(model, held_out)
     millions = sum(parameter.numel() for parameter in model.parameters()) / 1e6
     print(
         f"{millions:.1f} million parameters, {LAYERS} layers, {CHOSEN} of {EXPERTS} experts; {steps} steps "
         f"in {given.minutes:g} minutes, {loss:.2f} bits a byte"
     )
-    print("\n".join(table(routed)))
+    print("\n".join(table(routed, asked)))
 
 
 def untrained() -> Qwen3MoeForCausalLM:
@@ -89,17 +95,32 @@ def train(model: Qwen3MoeForCausalLM, text: Bytes, seconds: float) -> tuple[int,
     return len(bits), float(np.mean(bits[-20:]))
 
 
-def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> list[Chosen]:
-    """Return the experts that each byte chooses, layer by layer."""
+def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], list[Chosen]]:
+    """Return the experts that each byte chooses, layer by layer, and those that the routers of the second and
+    later layers choose for the states to which the layer before has not yet added its experts' results."""
     model.train(False)
     pieces = [text[start : start + 2 * LENGTH] for start in range(0, len(text), 2 * LENGTH)]
     chosen: list[list[Chosen]] = [[] for _ in range(LAYERS)]
+    early: list[list[Chosen]] = [[] for _ in range(LAYERS - 1)]
+    layers = model.model.layers
+    states: list[torch.Tensor] = []  # of each layer, before its mixture
+
+    def note(_: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> None:
+        states.append(given[0][0])
+
+    for layer in layers:
+        layer.post_attention_layernorm.register_forward_pre_hook(note)
     with torch.inference_mode():
         for piece in pieces:
+            states.clear()
             logits = model(torch.from_numpy(piece.copy()).long()[None]).router_logits
+            before = states[: LAYERS - 1]
             for layer, each in enumerate(logits):
                 chosen[layer].append(each.topk(CHOSEN).indices.numpy())
-    return [np.concatenate(each) for each in chosen]
+            for number, (layer, given) in enumerate(zip(layers[1:], before, strict=True)):
+                scores = layer.post_attention_layernorm(given) @ layer.mlp.gate.weight.T
+                early[number].append(scores.topk(CHOSEN).indices.numpy())
+    return [np.concatenate(each) for each in chosen], [np.concatenate(each) for each in early]
 
 
 def turns_of(routed: Sequence[Chosen], rows: int) -> list[MixtureTurn]:
@@ -112,35 +133,52 @@ def turns_of(routed: Sequence[Chosen], rows: int) -> list[MixtureTurn]:
     return turns
 
 
-def table(routed: Sequence[Chosen]) -> Iterator[str]:
+def told_early(asked: Sequence[Chosen], rows: int) -> Early:
+    """Return what is known of each of the turns that `turns_of` returns."""
+    found: list[list[list[int]]] = []
+    for start in range(0, len(asked[0]) // rows * rows, rows):
+        found.append([])
+        for layer, chosen in enumerate(asked, 1):
+            found.append((chosen[start : start + rows] + layer * EXPERTS).tolist())
+    return found
+
+
+def table(routed: Sequence[Chosen], asked: Sequence[Chosen]) -> Iterator[str]:
     mixtures = np.repeat(np.arange(LAYERS), EXPERTS).tolist()
     for rows in (1, 8):
-        turns = turns_of(routed, rows)
+        turns, early = turns_of(routed, rows), told_early(asked, rows)
         counted = turns[len(turns) // 3 // LAYERS * LAYERS :]
         first = sum(len(turn.wanted) for turn in turns) - sum(len(turn.wanted) for turn in counted)
-        right, guessed, chosen = expected(turns, ExpertPolicy(mixtures))
         yield ""
-        yield (
-            f"{rows} rows: {kept(counted, LAYERS):.0%} of a pass's experts were the last one's; "
-            f"{right / max(1, guessed):.0%} of those expected were chosen, {right / chosen:.0%} of those "
-            "chosen were expected"
-        )
-        yield "| cache | hits | Belady's optimum | least recently used |"
-        yield "|---|---|---|---|"
+        yield f"{rows} rows: {kept(counted, LAYERS):.0%} of a pass's experts were the last one's"
+        sources: dict[str, Early] = {"the passes before": (), "routers asked early": early}
+        for by, told in sources.items():
+            right, guessed, chosen = expected(turns, ExpertPolicy(mixtures), told)
+            yield (
+                f"by {by}: {right / max(1, guessed):.0%} of those expected were chosen, "
+                f"{right / chosen:.0%} of those chosen were expected"
+            )
+        yield "| cache | hits | two read ahead by the passes before | by routers asked early | Belady | LRU |"
+        yield "|---|---|---|---|---|---|"
         for share in (0.1, 0.25, 0.4, 0.6):
             slots = int(share * len(mixtures))
             rates = (
                 hits_of_policy(turns, ExpertPolicy(mixtures), slots)[first:].mean(),
+                hits_of_policy(turns, ExpertPolicy(mixtures), slots, AHEAD)[first:].mean(),
+                hits_of_policy(turns, ExpertPolicy(mixtures), slots, AHEAD, early)[first:].mean(),
                 hits_of_best(turns, len(mixtures), slots)[first:].mean(),
                 hits_of_recent(turns, slots)[first:].mean(),
             )
             yield f"| {share:.0%} | " + " | ".join(f"{rate:.1%}" for rate in rates) + " |"
 
 
-def expected(turns: Sequence[MixtureTurn], policy: ExpertPolicy) -> tuple[int, int, int]:
-    """Return how many experts were expected before their mixture chose and then chosen; expected; chosen."""
+def expected(turns: Sequence[MixtureTurn], policy: ExpertPolicy, early: Early = ()) -> tuple[int, int, int]:
+    """Return how many experts were expected before their mixture chose and then chosen; expected; chosen.
+    early: see `told_early`; empty if routers are not asked."""
     right = guessed = chosen = 0
-    for turn in turns:
+    for number, turn in enumerate(turns):
+        if early and early[number]:
+            policy.expect(early[number])
         guess = policy.guess()
         right += len(set(guess).intersection(turn.wanted))
         guessed += len(guess)

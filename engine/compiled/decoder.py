@@ -73,7 +73,8 @@ class CompiledDecoder:
             one.add_norm(
                 layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None), factor=factor
             )
-            one.add_layer(layer, records, shape.width)
+            following = next((each for each in layers[number + 1 :] if each.mixture), None)
+            one.add_layer(layer, records, shape.width, following)
             post, factor = layer.last_norm, layer.factor
         records = one.records(shape.width, head)
         self._starts.append(len(one.program.steps))

@@ -1,13 +1,14 @@
 """A mixture of experts in a compiled program: its weights, its steps, and the memory that all mixtures of a
 pass share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from engine.compiled import experts, router, steps
+from engine.compiled.early_router import EarlyRouter
+from engine.compiled.expert_steps import EarlySteps, ExpertSource, ExpertSteps
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import Matrix, aligned
@@ -20,19 +21,6 @@ from engine.compiled.table import (
     product_arguments,
     room,
 )
-
-
-class ExpertSource(Protocol):
-    """Brings the experts of one mixture that are not in memory."""
-
-    def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
-        """Announce the experts that this pass fetches, in the order of use. rows: those of each row of the
-        pass; empty if they teach nothing."""
-
-    def fetch(self) -> Sequence[int]:
-        """Wait until some of the announced experts are in memory, put their matrices in place until the next
-        fetch, and return them; none if all have been. Raises StreamBroken if they cannot be read, and
-        Interrupted if the pass is interrupted meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +91,20 @@ class Mixture:
     def down(self) -> list[Matrix]:
         return [matrix for expert in self.experts for matrix in expert.down]
 
-
-@dataclass(frozen=True, slots=True)
-class ExpertSteps:
-    """The steps first..last of a table that multiply by a mixture's experts. They run for some of the used
-    experts at a time, as they arrive. counters: of their products; routing, used, chosen: see `router`."""
-
-    first: int
-    last: int
-    source: ExpertSource
-    counters: Ints
-    routing: Ints
-    used: Ints
-    chosen: Ints
+    def route_arguments(self, scores: Floats) -> list[int | float]:
+        """Return the arguments of `router.route_step` behind those of the state and the routing."""
+        return [
+            *(address(scores), scores.strides[0], len(self.experts), self.chosen),
+            *(2 * self.sigmoid + self.normalized, address(self.router_bias)),
+            *(address(self.corrections), float(self.factor), self.groups, self.kept_groups),
+        ]
 
 
 class MixtureRoom:
     """The memory that the mixtures of a pass share: their layers run one after another.
 
     Attributes: `records`: the rows that routers and experts read; `scores`, float32 [rows, experts, padding,
-    the shared one, padding].
+    the shared one, padding]; `early`: asks routers before their turn, or None if no expert can be missed.
     """
 
     def __init__(self, mixtures: Sequence[Mixture], width: int, rows: int, state: Ints) -> None:
@@ -149,8 +131,17 @@ class MixtureRoom:
         self._routing = aligned(8 * router.ROUTING).view(np.int64)
         self._routing[: router.USED] = [address(part) for part in self._choices]
         self._routing[router.USED : router.FIRST] = address(self._used), address(self._starts)
+        self.early = EarlyRouter(mixtures, width) if one.source else None
 
-    def add(
+    def add_choice(self, mixture: Mixture, program: StepTable) -> None:
+        """Append the steps right behind the product of the router."""
+        both = self._state, address(self._routing)
+        program.add(router.route_step, *both, *mixture.route_arguments(self.scores))
+        program.add(router.group_step, *both, self._experts, self._k)
+        gathered = *self.records.addresses, *self._into_gate.addresses
+        program.add(experts.gather_step, *both, self._k, self._width // BLOCK, *gathered)
+
+    def add_experts(
         self,
         mixture: Mixture,
         program: StepTable,
@@ -158,21 +149,13 @@ class MixtureRoom:
         gelu: bool,
         tiles: tuple[int, int],
         shared: Floats | None,
+        early: EarlySteps | None,
     ) -> ExpertSteps | None:
-        """Append the steps behind the product of the router; `result`, float32 [rows, width], gets what the
-        layer adds to the states. tiles: room for a tile of each thread, as for a product step. shared: the
-        results of the shared expert, float32 [rows, width]. Return the steps that run whenever experts
-        arrive; None if they run once for all of them."""
+        """Append the steps behind the choice; `result`, float32 [rows, width], gets what the layer adds to
+        the states. tiles: room for a tile of each thread, as for a product step. shared: the results of the
+        shared expert, float32 [rows, width]. early: the steps right before, or None. Return the steps that
+        run whenever experts arrive; None if they run once for all of them."""
         both, biases = (self._state, address(self._routing)), mixture.biases
-        program.add(
-            router.route_step,
-            *(*both, address(self.scores), self.scores.strides[0], self._experts, self._k),
-            *(2 * mixture.sigmoid + mixture.normalized, address(mixture.router_bias)),
-            *(address(mixture.corrections), float(mixture.factor), mixture.groups, mixture.kept_groups),
-        )
-        program.add(router.group_step, *both, self._experts, self._k)
-        gathered = *self.records.addresses, *self._into_gate.addresses
-        program.add(experts.gather_step, *both, self._k, self._width // BLOCK, *gathered)
         first, counted = len(program.steps), program.counted
         gate_up = [each.gate_up for each in mixture.experts]
         self._add_product(program, gate_up, self._into_gate, self._within, tiles)
@@ -196,7 +179,8 @@ class MixtureRoom:
         program.kept += [self, mixture, shared]
         if mixture.source is None:
             return None
-        return ExpertSteps(first, last, mixture.source, counters, self._routing, self._used, self._chosen)
+        where = self._routing, self._used, self._chosen
+        return ExpertSteps(first, last, mixture.source, counters, *where, early)
 
     def _add_product(
         self,
@@ -221,14 +205,3 @@ class MixtureRoom:
             *(*tiles, matrices, address(table), out.strides[0]),
         )
         program.kept.append(table)
-
-
-def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Return the ranges (first, last + 1) of neighbours among `numbers`."""
-    found: list[tuple[int, int]] = []
-    for number in sorted(numbers):
-        if found and found[-1][1] == number:
-            found[-1] = found[-1][0], number + 1
-        else:
-            found.append((number, number + 1))
-    return found

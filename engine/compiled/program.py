@@ -4,24 +4,24 @@ A program is data. Its steps are the same few compiled functions for every archi
 one to another (biases, norms of queries and keys, windows, caps) is in the arguments of the steps.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine import interruption
-from engine.compiled import gates, router, steps
+from engine.compiled import gates, steps
 from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.cache_rows import FORMATS, row_nbytes
 from engine.compiled.convolution import GatedConvolution
 from engine.compiled.delta import GatedDelta
+from engine.compiled.expert_steps import ExpertSteps
 from engine.compiled.instructions import LANES
 from engine.compiled.layer_inputs import LayerInput
 from engine.compiled.layout import BLOCK, TILES
 from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix, StreamedMatrix, aligned, by_chunk
-from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom, runs
+from engine.compiled.mixture import Mixture, MixtureRoom
 from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
 from engine.compiled.seen import Seen
@@ -185,7 +185,7 @@ class CompiledPass:
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
         self._scores = room(pool.threads * MOST_QUERIES, LANES)
         self._mixtures = MixtureRoom(mixtures, width, rows, self.state) if mixtures else None
-        products = len(matrices) + 2 * len(mixtures)
+        products = len(matrices) + 3 * len(mixtures)  # with those of routers that are asked early
         self.program = StepTable(counters=aligned(64 * products).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int | ExpertSteps]] = []
         self.paths = aligned(8 * PATHS).view(np.int64)
@@ -284,15 +284,16 @@ class CompiledPass:
         self.program.kept += [records, *matrices, out]
         return results
 
-    def add_layer(self, layer: Layer, records: Records, columns: int) -> None:
-        """Append a layer behind the norm that writes its input. records: that input, of so many columns. The
-        result of the layer's last product is still to be added to the states."""
+    def add_layer(self, layer: Layer, records: Records, columns: int, following: Layer | None = None) -> None:
+        """Append a layer behind the norm that writes its input. records: that input, of so many columns.
+        following: the next layer with a mixture. The result of the layer's last product is still to be added
+        to the states."""
         if layer.recurrent:
             layer.recurrent.add(self, records, columns)
         elif layer.qkv:
             self._add_attention(layer, records, columns)
         if layer.mixture:
-            self._add_mixture(layer, layer.mixture)
+            self._add_mixture(layer, layer.mixture, following)
         elif layer.gate_up:
             self._add_feed(layer)
         if layer.own_input:
@@ -404,7 +405,7 @@ class CompiledPass:
         self.add_product(into_down, inner, down, out)
         self.program.kept.append(into_down)
 
-    def _add_mixture(self, layer: Layer, mixture: Mixture) -> None:
+    def _add_mixture(self, layer: Layer, mixture: Mixture, following: Layer | None) -> None:
         common, width = self._mixtures, self.shape.width
         assert common is not None
         if layer.inputs:
@@ -418,10 +419,12 @@ class CompiledPass:
             expert = mixture.shared
             self._multiply_feed(common.records, expert.gate_up, expert.down, inner, gated, results)
         self.add_product(common.records, width, mixture.routers, common.scores)
-        room_of_tiles = address(self._tiles), self._tile_nbytes
-        fetched = common.add(mixture, self.program, self.result, self.shape.gelu, room_of_tiles, results)
+        common.add_choice(mixture, self.program)
+        early = common.early.add(self, following) if common.early and following else None
+        how = self.shape.gelu, (address(self._tiles), self._tile_nbytes)
+        fetched = common.add_experts(mixture, self.program, self.result, *how, results, early)
         if fetched:
-            self.arrivals.append((fetched.first, fetched))
+            self.arrivals.append((fetched.start, fetched))
 
     def bind(self, store: int, slots: int) -> None:
         """Use the KV cache at the address `store`: rows [2, kv_heads, slots] of each layer."""
@@ -479,22 +482,10 @@ class CompiledPass:
                     self.pool.run(address(table), first, step)
                 first = step
                 if isinstance(arrival, ExpertSteps):
-                    self._run_experts(table, arrival)
+                    rows = int(self.state[steps.ROWS])
+                    arrival.run(self.pool, table, rows, self._is_whole and rows <= MOST_ROWS)
                     first = arrival.last
                 else:
                     arrive(arrival)
         self.pool.run(address(table), first, last)
         end_if_interrupted()
-
-    def _run_experts(self, table: Ints, which: ExpertSteps) -> None:
-        """Run the steps of the experts that the rows have chosen: those in memory first, side by side."""
-        end_if_interrupted()  # the choice may be incomplete
-        used = which.used[: which.routing[router.LAST]].tolist()
-        rows = int(self.state[steps.ROWS])
-        teaches = self._is_whole and rows <= MOST_ROWS  # a prompt says little of the next pass
-        which.source.choose(used, which.chosen[:rows].tolist() if teaches else ())
-        while here := which.source.fetch():
-            for start, stop in runs(bisect_left(used, expert) for expert in here):
-                which.routing[router.FIRST], which.routing[router.LAST] = start, stop
-                which.counters[:] = 0
-                self.pool.run(address(table), which.first, which.last)

@@ -16,11 +16,12 @@ from engine.compiled.cache_rows import row_nbytes
 from engine.compiled.convolution import GatedConvolution
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
+from engine.compiled.expert_steps import ExpertSource
 from engine.compiled.instructions import INSTRUCTIONS
 from engine.compiled.layer_inputs import InputMaker, LayerInput
 from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix
-from engine.compiled.mixture import Expert, ExpertBiases, ExpertSource, Mixture
+from engine.compiled.mixture import Expert, ExpertBiases, Mixture
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
 from engine.compiled.seen import Seen

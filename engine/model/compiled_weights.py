@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
+from engine.compiled.expert_steps import ExpertSource
 from engine.compiled.layout import expansion, layout_of
 from engine.compiled.matrix import (
     CachedMatrix,
@@ -18,7 +19,6 @@ from engine.compiled.matrix import (
     pack,
     tiled,
 )
-from engine.compiled.mixture import ExpertSource
 from engine.formats import Format, GroupedFormat, Parts, format_named, joined, unpacked
 from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
@@ -68,10 +68,18 @@ class StreamedExperts:
     experts: Mapping[int, BroughtMatrix]
     numbers: Mapping[int, int]
 
+    def asks(self) -> bool:
+        return self.streamer.asks(next(iter(self.experts.values())))
+
     def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
-        of_rows = [[self.experts[expert] for expert in row] for row in rows]
         chosen = [self.experts[expert] for expert in wanted]
-        self.streamer.choose(chosen, of_rows)
+        self.streamer.choose(chosen, self._matrices(rows))
+
+    def expect(self, rows: Sequence[Sequence[int]]) -> None:
+        self.streamer.expect(self._matrices(rows))
+
+    def _matrices(self, rows: Sequence[Sequence[int]]) -> list[list[BroughtMatrix]]:
+        return [[self.experts[expert] for expert in row] for row in rows]
 
     def fetch(self) -> list[int]:
         return [self.numbers[chunk] for chunk in self.streamer.fetch_present()]

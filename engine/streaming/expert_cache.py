@@ -1,6 +1,7 @@
 """A cache in RAM of the experts of a model's mixtures. Reader threads fill it from the files: first with the
-experts that a mixture has chosen, then with those that the next mixture is expected to choose. Where products
-read another form than the files', the readers pack each expert once, when it has arrived."""
+experts that a mixture has chosen, then with those that the next mixture is expected to choose, by what its
+router says early or else by what the last passes used. Where products read another form than the files', the
+readers pack each expert once, when it has arrived."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -54,6 +55,8 @@ class ExpertCache(ExpertHome):
         self._files = files
         self._most = slots
         self.waited_s = 0.0
+        self._lacked = 0, 0.0  # experts that the mixture in turn lacked at first; `waited_s` then
+        self._announced = 0.0  # when it chose
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._crew = crew
         self._checked = crew.now()
@@ -88,6 +91,23 @@ class ExpertCache(ExpertHome):
             self._slots[expert].free = until
             self._release()
 
+    def asks(self, mixture: int) -> bool:
+        """Return whether it is of use to learn, right after the mixture before this one has chosen, what this
+        one's router would choose; `expect` tells that."""
+        with self._changed:
+            is_missing = not self._ready[self._policy.members(mixture)].all()
+            asks = is_missing and self._policy.early.pays(self._policy.turn_of(mixture))
+            self._policy.awaited = mixture if asks else None
+            return asks
+
+    def expect(self, rows: Sequence[Sequence[int]]) -> None:
+        """Note which experts the router of the next mixture would choose by now for each row, the likeliest
+        one first. Those that are likely enough to be right are read when nothing else is to be read."""
+        with self._changed:
+            self._policy.expect(rows)
+            self._policy.early.asked(self._crew.now() - self._announced)
+            self._changed.notify_all()
+
     def fetch_present(self) -> dict[int, NDArray[np.uint8]]:
         """Return the bytes of those announced experts that are here, and were not fetched yet; wait for the
         next one if none is; empty if all have been fetched. They stay until the next fetch, and take up half
@@ -97,6 +117,11 @@ class ExpertCache(ExpertHome):
             here = [expert for expert in wanted if self._ready[expert]][: max(1, self._limit // 2)]
             self._use(here or wanted[:1])
             return {expert: self._slots[expert].bytes for expert in self._held}
+
+    def clear(self) -> None:
+        super().clear()
+        with self._changed:
+            self._lacked = 0, 0.0  # what is waited for from now on is no pass's
 
     def close(self) -> None:
         """End the threads."""
@@ -113,9 +138,24 @@ class ExpertCache(ExpertHome):
         elsewhere."""
         for expert in wanted:
             self._errors.pop(expert, None)
+        self._weigh_asking(mixture, wanted)
         self._fit()
         super().begin(mixture, wanted)
         self._changed.notify_all()
+        self._announced = self._crew.now()
+
+    def _weigh_asking(self, mixture: int, wanted: Sequence[int]) -> None:
+        """Tell the policy how long the last mixture has waited, and what this one has because it was asked
+        early."""
+        early, (lacked, waited_s) = self._policy.early, self._lacked
+        early.waited(self.waited_s - waited_s, lacked)
+        lacks = len(wanted) - int(np.count_nonzero(self._ready[list(wanted)]))
+        # What a missing expert costs tell the turns before which nothing was asked: others may wait for the
+        # rest of a guess only.
+        self._lacked = 0 if self._policy.was_told else lacks, self.waited_s
+        if self._policy.was_told:
+            right = self._guessed.intersection(wanted)
+            early.brought(self._policy.turn_of(mixture), int(np.count_nonzero(self._ready[list(right)])))
 
     def _from_disk(self) -> int:
         return self._moved
@@ -210,9 +250,14 @@ class ExpertCache(ExpertHome):
                     if not self._pieces and self._begin_guessed():
                         self._changed.notify_all()
                 if self._pieces:
-                    return self._pieces.pop(0)
+                    return self._pieces.pop(self._first())
                 self._changed.wait()
         return None
+
+    def _first(self) -> int:
+        """Return the place of the piece to read first: one of an expert that has been chosen, if any is."""
+        chosen = {*self._held, *self._policy.wanted}
+        return next((at for at, (expert, _) in enumerate(self._pieces) if expert in chosen), 0)
 
     def _is_last(self, expert: int, error: Exception | None) -> bool:
         """Note that a piece has been read, or why it cannot be; return whether it was the expert's last."""

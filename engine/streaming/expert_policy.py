@@ -1,11 +1,13 @@
 """Expects which experts of a model's mixtures are used soon. This module itself moves nothing."""
 
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing import RoutingCounts
+from engine.streaming.early_routers import PLACES, EarlyRouters
 
 # Factor by which a pass weighs less with each pass after it: what 200 passes taught is remembered, so that
 # the experts of another subject replace those of the one before.
@@ -22,6 +24,17 @@ LIKELY = 0.25
 STAY = 2
 
 
+class _Told(NamedTuple):
+    """What a router has said early. turn: of its mixture; places, used, usual: as for `EarlyRouters.chances`;
+    chances: what that returned."""
+
+    turn: int
+    places: NDArray[np.int64]
+    used: NDArray[np.bool_]
+    usual: NDArray[np.float64]
+    chances: NDArray[np.float64]
+
+
 class ExpertPolicy:
     """The chance that each expert is used when its mixture's turn comes next, and what follows from it.
 
@@ -32,8 +45,13 @@ class ExpertPolicy:
     a slot. Where experts are independent and many, leaving out what is worth least is optimal (Whittle's
     index; Weber and Weiss, "On an index policy for restless bandits", 1990).
 
-    Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`;
-    `learns`: whether passes teach anything.
+    Where the router of the next mixture has been asked early, chances follow from what it said instead: for
+    that turn only, so what it did not choose is still worth what a later turn makes of it.
+
+    Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`, of
+    those whose router has not been asked; `learns`: whether passes teach anything; `early`: what it is worth
+    to ask early; `awaited`: the mixture whose router is being asked, of which nothing is guessed meanwhile,
+    or None; `was_told`: whether `expect` told what the mixture in turn would choose.
     """
 
     def __init__(self, mixtures: Sequence[int], counts: RoutingCounts | None = None) -> None:
@@ -56,6 +74,10 @@ class ExpertPolicy:
         self._rows: dict[int, Sequence[Sequence[int]]] = {}  # the experts of each row, by mixture
         self.chances = np.zeros(len(mixtures))
         self._ranked: NDArray[np.int64] | None = None  # computed when it is needed
+        self.early = EarlyRouters(len(numbers))
+        self.awaited: int | None = None
+        self.was_told = False
+        self._told: _Told | None = None
         self.wanted: list[int] = []
         self.learns = True
         for turn in range(len(numbers)):
@@ -80,6 +102,8 @@ class ExpertPolicy:
         self._rows[mixture] = rows
         ours = self._members[self._now]
         self.wanted = list(wanted)
+        told, self._told = self._told, None
+        self.was_told = told is not None and told.turn == self._now
         if self.learns and len(wanted) <= MOST * len(ours):
             before = self._used[ours]
             self._used[ours] = False
@@ -90,8 +114,25 @@ class ExpertPolicy:
             self._drawn[ours] = self._drawn[ours] * DECAY + (now & ~before)
             self._fresh[ours] = self._fresh[ours] * DECAY + ~before
             self._passes[self._now] = self._passes[self._now] * DECAY + 1
+            if told is not None and self.was_told:
+                self.early.learn(*told[:4], now)
             self._expect(self._now)
         self._weigh()
+
+    def expect(self, rows: Sequence[Sequence[int]]) -> None:
+        """Note what the router of the mixture whose turn comes next chooses for each row, the likeliest
+        expert first, from states that are not yet those that it will get."""
+        chosen = np.array(rows)  # [rows, k]
+        turn = int(self._turns[chosen[0, 0]])
+        ours = self._members[turn]
+        places = np.full(len(ours), PLACES)
+        for place in reversed(range(chosen.shape[1])):  # the first one stays
+            places[np.searchsorted(ours, chosen[:, place])] = min(place, PLACES - 1)
+        used, usual = self._used[ours], self.chances[ours]
+        soon = self.early.chances(turn, places, used, usual)
+        self._told = _Told(turn, places, used, usual, soon)
+        self.awaited = None
+        self._worth[ours] = np.maximum(soon, (soon + usual) / (1 + len(self._members)))
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""
@@ -147,7 +188,20 @@ class ExpertPolicy:
 
     def guess(self) -> list[int]:
         """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first."""
-        return self._sorted(self._following(), LIKELY)
+        if self._told is not None:
+            return _sorted(self._members[self._told.turn], self._told.chances, LIKELY)
+        if self.awaited is not None and self.members(self.awaited) is self._following():
+            return []
+        ours = self._following()
+        return _sorted(ours, self.chances[ours], LIKELY)
+
+    def members(self, mixture: int) -> NDArray[np.int64]:
+        """Return the experts of a mixture."""
+        return self._members[self._turn_of[mixture]]
+
+    def turn_of(self, mixture: int) -> int:
+        """Return the place of a mixture in the order of use."""
+        return self._turn_of[mixture]
 
     def following(self) -> list[int]:
         """Return all experts of the mixture whose turn comes next, in the order of use."""
@@ -156,15 +210,11 @@ class ExpertPolicy:
 
     def common(self) -> list[int]:
         """Return the experts that any pass was seen to use, likeliest first."""
-        return self._sorted(np.flatnonzero((self._drawn > 0) | self._used), 0.0)
+        seen = np.flatnonzero((self._drawn > 0) | self._used)
+        return _sorted(seen, self.chances[seen], 0.0)
 
     def _following(self) -> NDArray[np.int64]:
         return self._members[(self._now + 1) % len(self._members)]
-
-    def _sorted(self, experts: NDArray[np.int64], least: float) -> list[int]:
-        likely = experts[self.chances[experts] >= least]
-        found: list[int] = likely[np.argsort(-self.chances[likely], kind="stable")].tolist()
-        return found
 
     def _ranks(self) -> NDArray[np.int64]:
         """Return the place of each expert in the order of chances, 0 for the likeliest."""
@@ -189,3 +239,10 @@ class ExpertPolicy:
         """Compute what `worth` returns of experts that are not wanted."""
         self._worth = self.chances / ((self._turns - self._now - 1) % len(self._members) + 1)
         self._ranked = None
+
+
+def _sorted(experts: NDArray[np.int64], chances: NDArray[np.float64], least: float) -> list[int]:
+    """Return the experts with at least this chance, likeliest first. chances: those of `experts`."""
+    likely = chances >= least
+    found: list[int] = experts[likely][np.argsort(-chances[likely], kind="stable")].tolist()
+    return found

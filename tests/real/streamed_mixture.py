@@ -70,11 +70,13 @@ def table(
     turns = list(routed(routing))[: len(passes) * routing.layers]
     experts = routing.layers * routing.experts
     slots = streamer.cache_nbytes * experts // sum(streamer.expert_homes.values())
+    predicted, right = sum(each.predicted for each in figures), sum(each.right for each in figures)
     best = hits_of_best(turns, experts, slots)[before * routing.layers * routing.chosen :]
     seconds = [
         sum(getattr(each.seconds, name) for name in each.seconds.__struct_fields__) for each in counted
     ]
     computing = [whole - each.seconds.stream_wait for whole, each in zip(seconds, counted, strict=True)]
+    waiting = [each.seconds.stream_wait for each in counted]
     reading = read / len(counted) / speed
     mean = float(np.mean(seconds))
     bound = max(reading, float(np.mean(computing)))
@@ -85,8 +87,8 @@ def table(
         f"read in a pass {read / len(counted) / 1e9:.3f} GB at {speed / 1e9:.2f} GB/s: {reading:.3f} s",
         f"computing {np.mean(computing):.3f} s; a pass {mean:.3f} s (median {median(seconds):.3f}), "
         f"{mean / bound:.2f} of the bound; {1 / mean:.2f} tokens/s",
-        f"read before it was chosen {sum(each.predicted for each in figures)}, "
-        f"then chosen {sum(each.right for each in figures)}",
+        f"read before it was chosen {predicted}, then chosen {right} ({right / max(1, predicted):.0%})",
+        f"waited for experts and other weights {np.mean(waiting):.3f} s a pass",
     ]
 
 

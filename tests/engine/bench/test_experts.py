@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from engine import cli
-from engine.bench.experts import hits_of_best, hits_of_recent, kept, measure
+from engine.bench.experts import hits_of_best, hits_of_policy, hits_of_recent, kept, measure
 from engine.bench.made_routing import MixtureTurn, Routing, chances, routed
+from engine.streaming.expert_policy import ExpertPolicy
 
 SMALL = Routing(layers=6, experts=32, chosen=4, passes=60)
 
@@ -66,6 +67,23 @@ def test_the_policy_comes_near_the_one_that_knows_the_chances(rows, below):
         found = measure(turns, routing, share, before=60)
         assert found.knowing - below < found.ours <= found.best
         assert found.recent - 0.005 <= found.ours
+
+
+def test_what_routers_say_early_is_read_as_far_as_there_is_time():
+    turns = list(routed(SMALL))
+    mixtures = np.repeat(np.arange(SMALL.layers), SMALL.experts).tolist()
+    random = np.random.default_rng(1)
+    right = [[turn.wanted] for turn in turns]
+    wrong = [[(random.permutation(32)[:4] + 32 * turn.mixture).tolist()] for turn in turns]
+
+    def rate(ahead, early=()):
+        return hits_of_policy(turns, ExpertPolicy(mixtures), 60, ahead, early)[600:].mean()
+
+    usual = rate(0)
+    assert rate(0, right) == usual
+    assert usual <= rate(1) < rate(1, right) < rate(2, right) < rate(4, right)
+    assert rate(4, right) > 0.99
+    assert rate(4, wrong) > usual - 0.02  # what is hardly ever right is no longer read
 
 
 def test_the_command_prints_its_routing_with_the_rates(capsys):

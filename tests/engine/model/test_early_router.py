@@ -1,0 +1,127 @@
+"""The router of the next layer, asked early: it chooses as that layer does, and results stay the same."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from engine.compiled import expert_steps
+from engine.model.interface import no_progress
+from engine.model.loader import load_compiled
+from engine.streaming import WeightLimits
+from engine.streaming.early_routers import EarlyRouters
+from tests.engine.model.compiled_models import CONTEXT, TEXT, all_logits, random_text, stored, tiny
+from tests.engine.model.test_compiled_experts import every_mixture
+
+# What writes to the residual states.
+WRITES = ("o_proj", "out_proj", "down_proj", "output_linear")
+
+
+@pytest.fixture(autouse=True)
+def _always(monkeypatch):
+    """Ask, whatever that brings: tiny experts are read faster than a router is asked."""
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn: True)
+
+
+def unchanging(kind, **changes):
+    """A tiny model whose layers add nothing to the states."""
+    module = tiny(kind, **changes)
+    with torch.no_grad():
+        for name, weight in module.named_parameters():
+            if any(part in name for part in WRITES):
+                weight.zero_()
+    return module
+
+
+def loaded(module, folder):
+    """The model streamed, with room for all weights except most experts."""
+    file = stored(module, folder)
+    experts = sum(weight.nbytes for name, weight in file.weights.items() if ".experts." in name)
+    others = sum(weight.nbytes for name, weight in file.weights.items()) - experts
+    limits = WeightLimits(int(1.05 * others + 0.75 * experts))
+    model = load_compiled(file, no_progress, CONTEXT, limits=limits)
+    assert model.experts is not None
+    return model
+
+
+def notes(model, monkeypatch):
+    """Note what the streamer is told: (experts of each row, whether early)."""
+    told, streamer = [], model.streamer
+
+    def note(name, early):
+        call = getattr(streamer, name)
+
+        def noted(*given):
+            told.append(([[id(each) for each in row] for row in given[-1]], early))
+            call(*given)
+
+        monkeypatch.setattr(streamer, name, noted)
+
+    note("choose", False)
+    note("expect", True)
+    return told
+
+
+@every_mixture
+def test_a_router_says_early_what_it_chooses_where_states_stay_as_they_are(kind, tmp_path, monkeypatch):
+    more = {"olmoe": {"num_experts": 8}}  # with fewer, the cache leaves no room for routers
+    model = loaded(unchanging(kind, **more.get(kind, {})), tmp_path)
+    told = notes(model, monkeypatch)
+    for text in ([5], random_text(7)):
+        model.streamer._cache.clear()
+        all_logits(model, text)
+    pairs = [(rows, later[0]) for (rows, early), later in pairwise(told) if early]
+    mixtures = sum(not early for _, early in told) // 2
+    assert len(pairs) == 2 * (mixtures - 1) > 0
+    for said, chosen in pairs:
+        assert said == chosen
+    model.close()
+
+
+def test_misses_vanish_where_a_router_says_early_what_it_chooses(tmp_path, monkeypatch):
+    module = unchanging("qwen3_moe", num_experts=16, num_hidden_layers=4)
+    model = loaded(module, tmp_path)
+    cache, told = model.streamer._cache, []
+    expect = model.streamer.expect
+
+    def wait(rows):
+        expect(rows)
+        with cache._changed:
+            told.append(cache._policy.guess())
+            assert cache._changed.wait_for(lambda: cache._ready[told[-1]].all(), timeout=60)
+
+    monkeypatch.setattr(model.streamer, "expect", wait)
+    for token in random_text(12):
+        before = model.experts
+        all_logits(model, [token])
+        done = model.experts - before
+        assert done.misses <= 3  # of the first layer, which is not asked early
+        assert done.hits >= 9
+    assert len(told) == 12 * 3
+    assert model.experts.right > 0
+    model.close()
+
+
+def test_results_are_the_same_whether_routers_are_asked_or_not(tmp_path, monkeypatch):
+    module = tiny("qwen3_moe", num_experts=16, num_hidden_layers=4)
+    model = loaded(module, tmp_path)
+    texts = [TEXT, *([token] for token in random_text(10)), random_text(CONTEXT // 2)]
+    found = [all_logits(model, text) for text in texts]
+    assert model.experts.predicted > 0
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn: False)
+    assert all(np.array_equal(all_logits(model, text), one) for text, one in zip(texts, found, strict=True))
+    model.close()
+
+
+def test_no_router_is_asked_by_a_pass_of_many_rows(tmp_path, monkeypatch):
+    model = loaded(tiny("qwen3_moe", num_experts=16), tmp_path)
+    monkeypatch.setattr(expert_steps, "ASKED_ROWS", 4)
+    told = notes(model, monkeypatch)
+    all_logits(model, random_text(5))
+    assert told
+    assert not any(early for _, early in told)
+    model.streamer._cache.clear()
+    all_logits(model, random_text(4))
+    assert any(early for _, early in told)
+    model.close()

@@ -1,0 +1,216 @@
+"""What routers say early: how sure it is, whether asking pays, and what the cache reads because of it."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from engine.errors import StreamBroken
+from engine.streaming.early_routers import AGAIN, FEWEST, PLACES, EarlyRouters
+from engine.streaming.expert_policy import LIKELY, ExpertPolicy
+from tests.engine.streaming.test_expert_cache import EXPERTS, FaultyFile, cache_of, data
+
+__all__ = ["data"]
+
+
+def wait_for(cache, condition):
+    with cache._changed:
+        assert cache._changed.wait_for(condition, timeout=60)
+
+
+def use(cache, content, wanted):
+    cache.choose(wanted)
+    for expert in wanted:
+        assert cache.fetch(expert).tobytes() == content[expert]
+
+
+def ask(cache, mixture, said):
+    """Tell the cache what the router of `mixture` says."""
+    assert cache.asks(mixture)
+    cache.expect(said)
+
+
+# The cache
+
+
+def test_what_a_router_says_early_is_there_when_it_chooses(data):
+    chunks, files, content = data
+    cache = cache_of(chunks, 4, files)
+    use(cache, content, [1])
+    ask(cache, 1, [[8, 10]])
+    wait_for(cache, lambda: cache._ready[[8, 10]].all())
+    before = cache.counts
+    use(cache, content, [8, 10])
+    done = cache.counts - before
+    assert (done.hits, done.misses, done.right, cache.counts.predicted) == (2, 0, 2, 2)
+    cache.close()
+
+
+def test_nothing_is_guessed_of_a_mixture_while_its_router_is_asked(data):
+    """The last passes say less, and what they say would be read before the answer is there."""
+    chunks, files, content = data
+    cache = cache_of(chunks, 4, files)
+    for _ in range(5):
+        use(cache, content, [1])
+        use(cache, content, [7])
+    with cache._changed:
+        cache._policy.choose(0, [1])
+        assert cache._policy.guess() == [7]
+    assert cache.asks(1)
+    with cache._changed:
+        assert not cache._policy.guess()
+    cache.expect([[9]])
+    with cache._changed:
+        assert cache._policy.guess()[0] == 9
+    cache.close()
+
+
+def test_nothing_is_asked_of_a_mixture_whose_experts_are_all_there(data):
+    chunks, files, content = data
+    cache = cache_of(chunks, len(chunks), files)
+    mixture = list(range(EXPERTS, 2 * EXPERTS))
+    use(cache, content, mixture[1:])
+    assert cache.asks(1)
+    use(cache, content, mixture)
+    assert not cache.asks(1)
+    assert cache.asks(2)
+    cache.close()
+
+
+def test_a_guess_pushes_out_nothing_that_is_in_use_or_chosen(data):
+    chunks, files, content = data
+    cache = cache_of(chunks, 3, files)
+    cache.choose([0, 1, 2])
+    assert cache.fetch(0).tobytes() == content[0]
+    wait_for(cache, lambda: cache._ready[[0, 1, 2]].all())
+    looked, guess = threading.Event(), cache._policy.guess
+    with cache._changed:
+        cache._policy.guess = lambda: looked.set() or guess()
+    ask(cache, 1, [[6, 7, 8]])
+    assert looked.wait(60)
+    with cache._changed:
+        assert {*cache._slots} == {0, 1, 2}
+    assert cache.counts.predicted == 0
+    assert cache.fetch(1).tobytes() == content[1]
+    assert cache.fetch(2).tobytes() == content[2]  # the others make room now
+    with cache._changed:
+        cache._changed.notify_all()
+    wait_for(cache, lambda: cache._ready[[6, 7]].all())
+    assert cache._ready[2]
+    cache.close()
+
+
+def test_a_guess_that_cannot_be_read_fails_only_where_it_is_needed(data):
+    chunks, files, content = data
+    ((path, file),) = files.items()
+    faulty = FaultyFile(file)
+    faulty.faulty.add(7)
+    cache = cache_of(chunks, 4, {path: faulty})
+    use(cache, content, [1])
+    ask(cache, 1, [[7, 8]])
+    wait_for(cache, lambda: cache._ready[8] and 7 in cache._errors)
+    use(cache, content, [8])
+    use(cache, content, [1])
+    cache.choose([7])
+    with pytest.raises(StreamBroken):
+        cache.fetch(7)
+    faulty.faulty.clear()
+    use(cache, content, [7])
+    cache.close()
+
+
+def test_what_is_chosen_is_read_before_what_is_only_guessed(data):
+    chunks, files, content = data
+    ((path, file),) = files.items()
+    faulty = FaultyFile(file)
+    cache = cache_of(chunks, 6, {path: faulty})
+    use(cache, content, [1])
+    faulty.going.clear()
+    ask(cache, 1, [[7, 8]])
+    wait_for(cache, lambda: {7, 8} <= {*cache._slots} and not cache._pieces)  # both readers have one
+    with cache._changed:
+        assert cache._guess(9)
+    cache.choose([10])
+    with cache._changed:
+        assert [expert for expert, _ in cache._pieces] == [9, 10]
+        assert cache._first() == 1
+    faulty.going.set()
+    assert cache.fetch(10).tobytes() == content[10]
+    cache.close()
+
+
+# The policy
+
+
+def test_an_expert_is_as_sure_as_its_place_and_its_layer_have_been():
+    policy = ExpertPolicy([mixture for mixture in range(3) for _ in range(32)])
+    random = np.random.default_rng(1)
+    for _ in range(60):
+        for mixture in range(3):
+            said = (random.permutation(32)[:4] + 32 * mixture).tolist()
+            policy.expect([said])
+            # The first mixture chooses what its router says, the second half of it, the third something else.
+            kept = {0: 4, 1: 2, 2: 0}[mixture]
+            others = [expert for expert in range(32 * mixture, 32 * mixture + 32) if expert not in said]
+            policy.choose(mixture, sorted([*said[:kept], *random.permutation(others)[: 4 - kept].tolist()]))
+    for mixture, right in ((0, 4), (1, 2), (2, 0)):
+        said = [expert for expert in policy.members(mixture).tolist() if not policy._used[expert]][:4]
+        policy.expect([said])
+        assert {*policy.guess()} & {*said} == {*said[:right]}
+        policy.choose(mixture, said)
+
+
+def test_what_a_router_does_not_say_is_kept_for_a_later_pass():
+    """Its chance is small in this turn only."""
+    policy = ExpertPolicy([0] * 16 + [1] * 16)
+    for number in range(30):
+        said = [16, 17] if number % 2 else [20, 21]
+        policy.choose(0, [0, 1])
+        policy.expect([said])
+        policy.choose(1, said)
+    policy.choose(0, [0, 1])
+    policy.expect([[20, 21]])
+    assert 16 not in policy.guess()
+    worth = policy.worth()
+    assert worth[20] > worth[16] > worth[25]
+
+
+def test_of_several_rows_the_first_place_of_an_expert_counts():
+    policy = ExpertPolicy([0] * 8 + [1] * 8)
+    policy.choose(0, [0])
+    policy.expect([[8, 9], [10, 8]])
+    assert policy._told.places.tolist() == [0, 1, 0, *[PLACES] * 5]
+
+
+# Whether asking pays
+
+
+def test_a_router_is_asked_only_now_and_then_where_that_saves_nothing():
+    early = EarlyRouters(2)
+    for _ in range(3 * FEWEST):
+        early.asked(0.001)
+        early.waited(0.004, 2)  # 2 ms for each expert that is missing
+        early.brought(0, 1)
+        early.brought(1, 0)
+    assert all(early.pays(0) for _ in range(3 * AGAIN))
+    assert sum(early.pays(1) for _ in range(3 * AGAIN)) == 3
+    for _ in range(300):
+        early.asked(0.01)  # more than it saves by now
+    assert sum(early.pays(0) for _ in range(3 * AGAIN)) == 3
+
+
+def test_where_nothing_is_waited_for_asking_does_not_pay():
+    early = EarlyRouters(1)
+    assert early.pays(0)
+    for _ in range(2 * FEWEST):
+        early.asked(0.001)
+        early.waited(0.0, 0)
+        early.brought(0, 1)
+    assert not early.pays(0)
+
+
+def test_chances_before_anything_was_learned_are_likely_enough_to_try():
+    places = np.array([0, PLACES - 1, PLACES])
+    found = EarlyRouters(1).chances(0, places, np.zeros(3, np.bool_), np.full(3, 0.1))
+    assert (found[:2] >= LIKELY).all()
+    assert found[2] < 0.1
