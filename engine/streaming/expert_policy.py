@@ -24,7 +24,7 @@ LIKELY = 0.25
 STAY = 2
 
 
-class _Told(NamedTuple):
+class _EarlyChoice(NamedTuple):
     """What a router has said early. turn: of its mixture; places, used, usual: as for `EarlyRouters.chances`;
     chances: what that returned."""
 
@@ -77,7 +77,7 @@ class ExpertPolicy:
         self.early = EarlyRouters(len(numbers))
         self.awaited: int | None = None
         self.was_told = False
-        self._told: _Told | None = None
+        self._told: _EarlyChoice | None = None
         self.wanted: list[int] = []
         self.learns = True
         for turn in range(len(numbers)):
@@ -130,7 +130,7 @@ class ExpertPolicy:
             places[np.searchsorted(ours, chosen[:, place])] = min(place, PLACES - 1)
         used, usual = self._used[ours], self.chances[ours]
         soon = self.early.chances(turn, places, used, usual)
-        self._told = _Told(turn, places, used, usual, soon)
+        self._told = _EarlyChoice(turn, places, used, usual, soon)
         self.awaited = None
         self._worth[ours] = np.maximum(soon, (soon + usual) / (1 + len(self._members)))
 
