@@ -192,6 +192,20 @@ def layer_matrices(model: CatalogModel, variant: Variant) -> list[Matrix]:
     return [*_attention(model), *_mlp(model, variant.intermediate or model.intermediate)]
 
 
+def multiplied(model: CatalogModel, variant: Variant) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield the matrices of all layers, each as (rows, columns, bytes as stored, whether all experts of its
+    layer have one of this kind)."""
+    for layer in range(model.layers):
+        mlp = list(_mlp(model, inner_width(model, layer, variant.intermediate or model.intermediate)))
+        always = [*_attention(model, layer), *_inputs(model), *_shared(model)]
+        if model.experts:
+            yield model.experts, model.hidden, _router(model) * _vector_itemsize(variant), False
+        for of_expert, matrices in ((False, always), (model.experts > 0, mlp)):
+            for name, rows, columns in matrices:
+                nbytes = _matrix_nbytes(model, variant, (name, rows, columns), layer)
+                yield rows, columns, nbytes, of_expert
+
+
 def embedding_nbytes(model: CatalogModel, variant: Variant) -> int:
     return _table_nbytes(model, variant, "embedding")
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.checkpoints.cutting import cut_rows, moved_rows
 from engine.errors import BadCheckpoint
 
 
@@ -100,10 +101,9 @@ class Weight:
         span = self.spans[0]
         rows, columns = self.shape
         row_nbytes = span.nbytes // rows
-        step = max(64, nbytes // row_nbytes // 64 * 64)
-        pieces = []
-        for first in range(0, rows, step):
-            count = min(step, rows - first)
+        pieces: list[Weight] = []
+        first = 0
+        for count in cut_rows(rows, moved_rows(row_nbytes, nbytes)):
             part = replace(
                 span,
                 offset=span.offset + first * row_nbytes,
@@ -111,6 +111,7 @@ class Weight:
                 shape=(count, columns),
             )
             pieces.append(replace(self, shape=part.shape, spans=(part,)))
+            first += count
         return pieces
 
     @property

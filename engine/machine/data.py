@@ -1,7 +1,7 @@
 """A machine's hardware as plain data. Sizes are bytes, bandwidths GB/s (1e9 bytes per second)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -25,7 +25,8 @@ class CardSpeed:
 
     flops: FLOP/s of products. memory_gb_per_s: of copies within its memory; bytes read and bytes written both
     count. unpack: number of weights unpacked per second, by format. fused: the formats whose products with
-    few rows do without unpacking.
+    few rows do without unpacking. launch_s: seconds of the processor for launching the product of a piece of
+    a matrix, by format.
     """
 
     flops: Annotated[float, Meta(gt=0)]
@@ -33,6 +34,7 @@ class CardSpeed:
     unpack: dict[str, Annotated[float, Meta(gt=0)]]
     fused: tuple[str, ...]
     measured: Moment
+    launch_s: dict[str, Annotated[float, Meta(gt=0)]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,9 @@ class Compute:
     `unpack`: number of packed weights unpacked per second; `fused_rows`: maximum number of rows for which
     packed weights are multiplied without unpacking; `layer_s`: seconds that a layer takes besides its
     products; `moving`: seconds by which streaming one byte delays unpacking, if the same cores do both, else
-    0; `itemsize`: bytes per number in computation.
+    0; `itemsize`: bytes per number in computation; `launch_s`: seconds of the processor for each piece of a
+    matrix that it launches on a card; `packing_s`: seconds in which one core brings a streamed byte into the
+    tiles of compiled passes; 0 elsewhere.
     """
 
     flops: float
@@ -48,6 +50,8 @@ class Compute:
     layer_s: float
     moving: float
     itemsize: int
+    launch_s: float = 0.0
+    packing_s: float = 0.0
 
     @property
     def unpacks(self) -> bool:
@@ -161,6 +165,10 @@ def processor(cores: int, features: set[str]) -> Compute:
     )
 
 
+# Seconds in which a core of those of `compiled_processor` brings a streamed byte into tiles.
+PACKING_S = 0.11e-9
+
+
 def compiled_processor(cores: int, features: set[str]) -> Compute:
     """Return the speed of a processor with compiled passes, which multiply weights at their packed size.
     features: names as in `engine.machine.Cpu`.
@@ -183,9 +191,18 @@ def compiled_processor(cores: int, features: set[str]) -> Compute:
         unpack=math.inf,
         fused_rows=MANY_ROWS,
         layer_s=0.01e-3,
-        moving=0.11e-9 / cores,
+        moving=PACKING_S / cores,
         itemsize=2,
+        packing_s=PACKING_S,
     )
+
+
+# Seconds of the processor for each piece of a matrix that is unpacked and multiplied: Python and two kernels.
+# Python takes 23 to 30 µs, measured on a card that does nothing (`tests.engine.streaming.null_card`, a core of
+# a server). A kernel takes the driver 3 to 5 µs on Linux and about 10 on Windows, an estimate. A card's check
+# measures all of it (`CardSpeed.launch_s`).
+KERNEL_S = 10e-6
+LAUNCH_S = 30e-6 + 2 * KERNEL_S
 
 
 def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
@@ -204,19 +221,25 @@ def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
         layer_s=0.15e-3,
         moving=0.0,
         itemsize=2,
+        launch_s=LAUNCH_S,
     )
 
 
 def measured_card(card: Compute, speed: CardSpeed, formats: Collection[str] = ()) -> Compute:
     """Return the card's speed with what was measured in place of estimates. formats: as for `profile_of`; the
     slowest of them that were measured counts, or of all, if none of them was."""
-    measured = {name: rate for name, rate in speed.unpack.items() if not formats or name in formats}
+
+    def of_formats(rates: Mapping[str, float]) -> dict[str, float]:
+        return {name: rate for name, rate in rates.items() if not formats or name in formats}
+
+    measured = of_formats(speed.unpack)
     return replace(
         card,
         flops=speed.flops,
         memory=speed.memory_gb_per_s * 1e9,
         unpack=min(measured.values(), default=card.unpack),
         fused_rows=card.fused_rows if measured.keys() <= {*speed.fused} else 0,
+        launch_s=max(of_formats(speed.launch_s).values(), default=card.launch_s),
     )
 
 
@@ -234,6 +257,7 @@ def with_itemsize(card: Compute, itemsize: int) -> Compute:
 # How many times as long plain torch takes to unpack weights as a kernel that Triton compiles: it reads and
 # writes memory a dozen times. Estimated from its operations, between 6 and 10 by format.
 PLAIN_UNPACKING = 8
+PLAIN_KERNELS = 12  # that it launches in place of one
 
 
 @cache
@@ -245,7 +269,12 @@ def cards(kernels: bool = True) -> dict[str, Compute]:
     if kernels:
         return known
     return {
-        name: replace(card, unpack=card.unpack / PLAIN_UNPACKING, fused_rows=0)
+        name: replace(
+            card,
+            unpack=card.unpack / PLAIN_UNPACKING,
+            fused_rows=0,
+            launch_s=card.launch_s + (PLAIN_KERNELS - 1) * KERNEL_S,
+        )
         for name, card in known.items()
     }
 

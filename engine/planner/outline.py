@@ -15,13 +15,14 @@ import numpy as np
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
-from engine.checkpoints import Checkpoint, Weight, open_checkpoint
+from engine.checkpoints import Checkpoint, Weight, cutting, open_checkpoint
 from engine.checkpoints.drafts import draft_layer, stays_stored
 from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.choices import choice_nbytes, row_choices
+from engine.planner.launching import Matrices, catalogued_matrices, stored_matrices
 from engine.planner.substitutes import FORMATS, MOST_SHARE, SubstituteFormat, usable_formats
 from engine.planner.tiles import (
     COMPILED,
@@ -45,9 +46,7 @@ SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
 OWN_ROWS = 1024  # the same as in engine.model.shared_rows
 
-# The same as in engine.checkpoints and engine.streaming.
-LEAST_ROWS = 64
-SECTOR = 4096
+SECTOR = 4096  # the same as in engine.streaming
 
 # Shares of all experts that are in the cache, and the hit rates that these give: those of made-up routing
 # with the skew and the overlap of consecutive tokens that are published of models with 128 experts
@@ -111,6 +110,7 @@ class Outline:
     answers, or None.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
+    `matrices`: those by which a pass multiplies;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
     `own_layer`: the layer for drafts that comes with the model, or None.
     """
@@ -145,6 +145,7 @@ class Outline:
     choices: int = 0
     answers: int = 0
     routing: RoutingCounts | None = None
+    matrices: Matrices = ()
     own_layer: OwnLayer | None = None
 
     @property
@@ -170,9 +171,9 @@ class Outline:
     @property
     def piece(self) -> int:
         """Bytes of the largest piece of a matrix that is moved whole, at most: matrices are cut into no fewer
-        rows than LEAST_ROWS. Some are stored with up to twice as many bits per weight as the average."""
+        rows than `cutting.ROWS`. Some are stored with up to twice as many bits per weight as the average."""
         bits = 2 * 8 * sum(self.layers) / self.layer_weights
-        return max(self.uncut, int(LEAST_ROWS * max(self.widest, self.hidden) * bits / 8)) + 2 * SECTOR
+        return max(self.uncut, int(cutting.ROWS * max(self.widest, self.hidden) * bits / 8)) + 2 * SECTOR
 
     def touched(self, rows: int) -> float:
         """Return the expected share of the layers' weights that a pass over `rows` rows uses."""
@@ -259,6 +260,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         else 0,
         answers=model.experts_per_token * model.hidden if model.experts else 0,
         routing=kept_counts(Path(file)) if model.experts else None,
+        matrices=catalogued_matrices(model, variant),
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
         uneven=catalogued_uneven(model, variant),
@@ -319,6 +321,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         packing=average_packing(multiplied),
         lendable=1 - sum(map(kept_nbytes, weights, weights.values())) / sum(layers.values()),
         near_experts=near_experts(weights),
+        matrices=stored_matrices(weights, head or table),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
         uneven=stored_uneven(weights, hidden),

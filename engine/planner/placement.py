@@ -29,7 +29,8 @@ class LayerPlacement:
     `whole`: whether the whole model, including the embedding, is on the device; `spare`: bytes on the device
     that whole layers leave, and that pieces of the next one fill; `cache`: bytes of `device` that a cache of
     experts takes, 0 if there is none. With one, `layers` tells where the other matrices are,
-    `ram` is what a card gets experts from: all of them, or another cache, and `ssd` what is not there.
+    `ram` is what a card gets experts from: all of them, or another cache, and `ssd` what is not there, and
+    `packing` the bytes that hold no expert, because readers pack into them.
     """
 
     layers: tuple[Tier, ...]
@@ -42,6 +43,7 @@ class LayerPlacement:
     whole: bool = False
     cache: int = 0
     spare: int = 0
+    packing: int = 0
 
     @property
     def streamed(self) -> int:
@@ -66,13 +68,14 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
     if model.experts:
         always = sum(sizes) - model.experts  # every pass uses it, so it has priority
         # Where experts are packed, each reader needs room for one.
-        spare = READERS * model.expert if host_nbytes is None and model.compiled else 0
-        cache = _cache_nbytes(model, device_nbytes - always - spare)
+        packing = READERS * model.expert if host_nbytes is None and model.compiled else 0
+        cache = _cache_nbytes(model, device_nbytes - always - packing)
         in_ram = 0 if host_nbytes is None else _cache_nbytes(model, host_nbytes)
         if cache and (in_ram or host_nbytes is None):
             there = cache if host_nbytes is None else in_ram
             layers = resident_layers(model)
-            return LayerPlacement(layers, always + cache, in_ram, model.experts - there, cache=cache)
+            left = model.experts - there
+            return LayerPlacement(layers, always + cache, in_ram, left, cache=cache, packing=packing)
     if (ring := ring_nbytes(model, device_nbytes)) is None:
         return None
     resident = _fitting(sizes, device_nbytes - ring)
@@ -88,7 +91,9 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
         if place < resident + kept:
             tiers[layer] = "device" if place < resident else "ram"
     in_ram = sum(rest[:kept])
-    spare = device_nbytes - ring - sum(sizes[:resident])
+    # Whole slots only: a few bytes more may make the ring larger by more than they are.
+    filled = device_nbytes // (2 * SLOTS) * 2 * SLOTS
+    spare = max(0, filled - ring - sum(sizes[:resident]))
     return LayerPlacement(
         tuple(tiers), sum(sizes[:resident]), in_ram, sum(rest) - in_ram, ring, staging, spare=spare
     )

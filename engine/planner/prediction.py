@@ -4,11 +4,12 @@ docs/design.md, section 4."""
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.planner.launching import RECORDED_ROWS, pieces
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
-from engine.planner.placement import LayerPlacement
+from engine.planner.placement import MAX_SLOT_NBYTES, READERS, LayerPlacement
 
-Limit = Literal["disk", "PCIe", "compute", "draft"]
+Limit = Literal["disk", "PCIe", "compute", "launching", "draft"]
 
 BEAMS = (4, 8, 16, 32, 64, 128)
 # Depth of a tree relative to the accepted path. Each level takes a round of the draft. Measured with the
@@ -39,6 +40,20 @@ def pass_s(
     if model.packed and not unpacked:
         seconds += weights / compute.unpack
     return seconds + weights * compute.itemsize / compute.memory
+
+
+def launching_s(
+    model: Outline, placement: LayerPlacement, rows: int, compute: Compute, unpacked: bool = False
+) -> float:
+    """Return the seconds in which the processor launches a pass on a card, piece by piece. unpacked: whether
+    weights were unpacked at loading."""
+    whole = placement.whole
+    if whole and rows <= RECORDED_ROWS and not model.experts and not model.states:
+        return 0.0  # it is replayed from a recording
+    numbers = whole and (unpacked or not model.packed)  # matrices of plain numbers, which are not cut
+    slot = None if whole else MAX_SLOT_NBYTES
+    always, of_experts = pieces(model.matrices, slot, numbers or rows <= compute.fused_rows, numbers)
+    return compute.launch_s * (always + of_experts * (1 - (1 - model.chosen) ** rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +120,26 @@ def stream(
 
 
 def misses(
-    model: Outline, placement: LayerPlacement, machine: MachineProfile, rows: int, on_card: bool = False
+    model: Outline,
+    placement: LayerPlacement,
+    machine: MachineProfile,
+    rows: int,
+    on_card: bool = False,
+    packing_s: float = 0.0,
 ) -> Stream:
     """Return the seconds that moving the experts takes that a pass over `rows` rows uses and that are not in
     the cache. They are moved once their layer has chosen; likely ones are read by the processor before, while
     it computes. A card gets them from RAM; what is read from the disk is reckoned as if the larger of both
     caches held all that the other does. No card has run its cache yet, so a plan takes no hit rate for
-    granted there before answers of this model have taught its routing."""
+    granted there before answers of this model have taught its routing.
+
+    packing_s: seconds in which the processor packs a byte. The thread that has read an expert packs it, and
+    another one reads meanwhile.
+    """
     missed = model.missed(rows, placement.cache / model.experts, cautious=on_card)
     if not on_card:
-        return Stream(0.0, missed / machine.disk, missed / machine.disk)
+        disk_s = missed * max(1 / machine.disk, (1 / machine.disk + packing_s) / READERS)
+        return Stream(0.0, disk_s, disk_s)
     share = 1.0 if not placement.ssd else max(placement.cache, placement.ram) / model.experts
     link_s, disk_s = missed / machine.link, model.missed(rows, share, cautious=True) / machine.disk
     return Stream(link_s, disk_s, max(link_s, disk_s), in_turn=True)
@@ -144,16 +169,20 @@ class PredictedIteration:
         return self.tokens / self.s
 
 
-def iteration(tokens: float, draft_s: float, computing_s: float, streaming: Stream) -> PredictedIteration:
+def iteration(
+    tokens: float, draft_s: float, computing_s: float, streaming: Stream, launching_s: float = 0.0
+) -> PredictedIteration:
     """Return the figures of an iteration in which drafting and verifying alternate. With B bytes streamed per
-    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target))."""
-    behind_s = max(streaming.behind_ring_s, computing_s)
+    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)), where t_target is the
+    longer of computing and launching."""
+    busy_s = max(computing_s, launching_s)
+    behind_s = max(streaming.behind_ring_s, busy_s)
     if streaming.in_turn:
-        behind_s = streaming.behind_ring_s + computing_s
+        behind_s = streaming.behind_ring_s + busy_s
     limited_by: Limit = streaming.slower
     if streaming.s < draft_s + behind_s:
         if draft_s > behind_s:
             limited_by = "draft"
-        elif computing_s >= streaming.behind_ring_s:
-            limited_by = "compute"
+        elif busy_s >= streaming.behind_ring_s:
+            limited_by = "compute" if computing_s >= launching_s else "launching"
     return PredictedIteration(tokens, draft_s, max(streaming.s - draft_s, behind_s), limited_by)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from engine.checkpoints.cutting import PIECE
 from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.loan import ROWS, Helper
@@ -16,7 +17,16 @@ from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import OWN_ROWS, Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, OtherWay, Plan, Tiers
-from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
+from engine.planner.prediction import (
+    PredictedIteration,
+    Stream,
+    growth,
+    iteration,
+    launching_s,
+    misses,
+    pass_s,
+    stream,
+)
 from engine.planner.shared_experts import shared_misses
 from engine.planner.shared_target import SharedTarget
 
@@ -33,7 +43,6 @@ PROCESS_RAM = 3 * GIB // 4
 CUDA_RAM = 3 * GIB // 2
 CUDA_VRAM = 5 * GIB // 8
 UNSTEADY_RAM = 1 << 25  # bytes by which the free memory may differ at the next start
-_PIECE = 1 << 24  # numbers unpacked at a time, as in engine.quantization
 
 Corrections = Callable[[Device], Correction]
 
@@ -81,7 +90,7 @@ class Candidate:
             compute = self.compute(model)
             taken += self._cache_nbytes(model)
             if model.packed and compute.unpacks:
-                taken += _PIECE * compute.itemsize
+                taken += PIECE * compute.itemsize
         compute = self.compute(target)
         rows = min(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
         in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
@@ -268,16 +277,18 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
         if placement.cache:
             passing = target.missed(1 + budget, placement.cache / target.experts)
         computing_s += passing * compute.moving * (1.0 if compute.unpacks else target.packing)
+    launched_s = launching_s(target, placement, 1 + budget, compute, candidate.target_unpacked)
     streaming, share = moving(candidate, placement, 1 + budget), 0.0
     if helped := shared(candidate, placement):
         most = helped.share()
         share = helped.lent(most) / placement.streamed
         if share and 1 + budget <= ROWS:
             computing_s = helped.computing_s(1 + budget, most)
+            launched_s = helped.launching_s(1 + budget, most)
             streaming = helped.streaming(1 + budget, most)
     elif placement.cache and (beside := _beside(candidate)):
         streaming, share = shared_misses(target, placement, streaming, beside, 1 + budget)
-    predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
+    predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming, launched_s)
     return replace(predicted, target_s=predicted.target_s * correction.verifying, helped=share)
 
 
@@ -301,7 +312,8 @@ def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream
     """Return the seconds that a pass over `rows` rows takes to move what is not on the device."""
     target, machine = candidate.pair.target, candidate.machine
     if placement.cache:
-        return misses(target, placement, machine, rows, candidate.device == "cuda")
+        packing_s = candidate.compute(target).packing_s * target.packing
+        return misses(target, placement, machine, rows, candidate.device == "cuda", packing_s)
     return stream(placement, machine, candidate.device == "cuda", target.touched(rows))
 
 
@@ -324,7 +336,8 @@ def _plan(
     ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
     on_device = placement.device + placement.ring + placement.table + candidate.overhead_nbytes
     on_device -= int(candidate.lent * placement.device)
-    on_device += int((candidate.expansion - 1) * (placement.device + placement.table))
+    on_device += placement.packing
+    on_device += int((candidate.expansion - 1) * (placement.device + placement.table + placement.packing))
     if on_card:
         memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
     else:
@@ -370,12 +383,12 @@ def _experts(target: Outline, placement: LayerPlacement, on_card: bool) -> Exper
 def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:
     """Return the seconds until the first token. First the target reads the prompt in one pass, then the draft
     does."""
-    pair = candidate.pair
-    computing_s = pass_s(
-        pair.target, PROMPT, candidate.compute(pair.target), candidate.target_unpacked, logits=1
-    )
+    pair, unpacked = candidate.pair, candidate.target_unpacked
+    compute = candidate.compute(pair.target)
+    computing_s = pass_s(pair.target, PROMPT, compute, unpacked, logits=1)
+    launched_s = launching_s(pair.target, placement, PROMPT, compute, unpacked)
     streaming = moving(candidate, placement, PROMPT)
-    seconds = max(streaming.s, computing_s) * correction.verifying
+    seconds = max(streaming.s, computing_s, launched_s) * correction.verifying
     if pair.draft:
         reading_s = pass_s(
             pair.draft, PROMPT, candidate.compute(pair.draft), candidate.draft_unpacked, logits=1

@@ -8,7 +8,7 @@ from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pieces import Near, Product, near_products
 from engine.planner.placement import SLOTS, LayerPlacement, Tier
-from engine.planner.prediction import Stream, pass_s, stream
+from engine.planner.prediction import Stream, launching_s, pass_s, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class SharedTarget:
             return 0.0
 
         def timed(share: float) -> float:
-            return max(self.streaming(ROWS, share).s, self.computing_s(ROWS, share))
+            busy_s = max(self.computing_s(ROWS, share), self.launching_s(ROWS, share))
+            return max(self.streaming(ROWS, share).s, busy_s)
 
         return try_shares(timed, self.placement.streamed, 1 / self.processor_s(ROWS)).share
 
@@ -61,6 +62,11 @@ class SharedTarget:
             together_s = max(card_s * (whole - near.nbytes), near_s) + answering_s
             seconds += count * (together_s - card_s * whole)
         return seconds
+
+    def launching_s(self, rows: int, share: float) -> float:
+        """Return the seconds in which the processor launches what the card multiplies."""
+        own = 1 - self.lent(share) / (sum(self.target.layers) + self.target.head)
+        return own * launching_s(self.target, self.placement, rows, self.card)
 
     def processor_s(self, rows: int) -> float:
         """Return the processor's seconds for a stored byte."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from engine.checkpoints import Groups
 from engine.formats import GroupedFormat, format_named
 from engine.model.rows import Output
-from engine.proof.card import TestedCard, seconds
+from engine.proof.card import TestedCard, launch_seconds, seconds
 from engine.proof.link_checks import check_copies, check_streams
 from engine.proof.speed import Speed, expect
 from engine.quantization import Packed, operations
@@ -33,6 +33,7 @@ _UNSPLIT = 256  # columns of a matrix that a kernel multiplies whole: it writes 
 _INPUTS = 2.0**-6
 _COPIED = 1 << 28  # bytes of a copy within the card's memory that is timed
 _MEASURED = 4096  # rows and columns of a matrix that is timed, which no cache of a card holds unpacked
+_UNFUSED = 256  # rows of a product for which weights are unpacked in any case
 
 Check = Callable[[TestedCard, list[str], str], Speed | None]
 
@@ -69,7 +70,8 @@ def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | N
     count = large.shape[0] * large.shape[1]
     out = torch.empty(count, dtype=_dtype(dtype), device=card.device)
     possible = _memory(card) / (large.nbytes / count + out.itemsize)
-    return Speed(count / seconds(card, lambda: _unpacked(large, out, way)), possible, "weights/s")
+    rate = count / seconds(card, lambda: _unpacked(large, out, way))
+    return Speed(rate, possible, "weights/s", launch_s=_launching(card, _packed(name, dtype, card.device)))
 
 
 def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | None:
@@ -193,6 +195,12 @@ def _expect_product(product: Tensor, x: Tensor, weights: Tensor, dtype: str) -> 
     x, weights = x.double(), weights.double()
     norms = x.norm(dim=1)[:, None] * weights.norm(dim=1)[None, :]
     expect(product, x @ weights.t(), _SUMS[dtype] * norms, "a product")
+
+
+def _launching(card: TestedCard, packed: Packed) -> float:
+    """Return the seconds in which the program launches the product of a matrix of one piece."""
+    x = torch.zeros(_UNFUSED, packed.shape[1], dtype=packed.workspace.dtype, device=card.device)
+    return launch_seconds(card, lambda: packed.product(x))
 
 
 def _is_fused(packed: Packed) -> bool:

@@ -8,12 +8,13 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """A measured speed. rate, possible, unit, remark: as in `TriedWay`."""
+    """A measured speed. Attributes: as in `TriedWay`."""
 
     rate: float
     possible: float | None
     unit: str
     remark: str = ""
+    launch_s: float | None = None
 
 
 class Differs(Exception):

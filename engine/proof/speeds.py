@@ -27,8 +27,13 @@ def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float
     gb_per_s = link / 1e9 if link else None
     if flops is None or "memory" not in rates:
         return None, gb_per_s
-    speed = machine.CardSpeed(flops, rates["memory"] / 1e9, unpack, tuple(sorted(fused)), machine.now())
-    return speed, gb_per_s
+    launch_s: dict[str, float] = {}
+    for each in right:
+        if each.launch_s:
+            name = _format(each.kernel)
+            launch_s[name] = max(each.launch_s, launch_s.get(name, 0.0))
+    figures = flops, rates["memory"] / 1e9, unpack, tuple(sorted(fused))
+    return machine.CardSpeed(*figures, machine.now(), launch_s), gb_per_s
 
 
 def _format(kernel: str) -> str:

@@ -30,7 +30,8 @@ class TriedWay(Struct, frozen=True):
 
     problem: what went wrong, in words that name no file and no user; "". rate, possible: how fast it is, and
     the most that the card's memory or link allows, both in `unit`; None if that was not measured. remark:
-    under which conditions, or "".
+    under which conditions, or "". launch_s: seconds of the processor for launching a product of one piece;
+    None if that was not measured.
 
     Outcomes: "suspected": it was right when it was tried, but the card stopped later; "unchecked": it could
     not be tried, as memory was missing.
@@ -44,6 +45,7 @@ class TriedWay(Struct, frozen=True):
     possible: float | None = None
     unit: str = ""
     remark: str = ""
+    launch_s: float | None = None
 
 
 class Tester(Protocol):

@@ -50,7 +50,7 @@ def tried(card: TestedCard, trial: Trial) -> TriedWay:
         return TriedWay(trial.kernel, trial.way, outcome, problem_of(error))
     if speed is None:
         return TriedWay(trial.kernel, trial.way, "right")
-    numbers = speed.rate, speed.possible, speed.unit, speed.remark
+    numbers = speed.rate, speed.possible, speed.unit, speed.remark, speed.launch_s
     return TriedWay(trial.kernel, trial.way, "right", "", *numbers)
 
 

@@ -10,16 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.checkpoints import Groups
+from engine.checkpoints.cutting import PIECE, unpacked_rows
 from engine.formats import Format
 from engine.quantization import operations
 from engine.quantization.parts import TensorParts
 from engine.streaming import DiskTable, Mover
-
-# How many numbers are unpacked at a time: few enough that a large vocabulary's head is never unpacked as a
-# whole, many enough that a product of this size runs at full speed.
-PIECE = 1 << 24
-# Pieces start at multiples of this many rows: formats pack up to 32 rows of one column in a word.
-_ROWS = 64
 
 
 @dataclass(slots=True)
@@ -100,7 +95,7 @@ class Packed:
     @property
     def _step(self) -> int:
         """The number of rows that are unpacked at a time."""
-        return max(_ROWS, PIECE // self.shape[1] // _ROWS * _ROWS)
+        return unpacked_rows(self.shape[1], PIECE)
 
     def _unpacked(self) -> Iterator[tuple[int, Tensor]]:
         (rows, columns), step = self.shape, self._step

@@ -10,19 +10,13 @@ from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
 from engine.catalog import CatalogModel, Variant, sizes
 from engine.checkpoints import Groups, Span, Weight
+from engine.checkpoints.cutting import cut_rows, unpacked_rows
 from engine.checkpoints.storage import stored_nbytes
 from engine.formats import Format, PlainFormat, format_named
 from engine.model.interface import Progress, no_progress
 from engine.model.reader import layer_of, order_of_use
 from engine.planner import Compute
 from engine.streaming import Bytes, Mover, StoredMatrix, Streamer, WeightLimits, slot_nbytes
-
-# Python's time for each piece of a matrix on the thread that computes: two launches and their bookkeeping. An
-# estimate from the code's length; it was not measured with a card.
-LAUNCH_S = 90e-6
-# As in engine.quantization.packed, which is not imported here because it imports torch.
-PIECE = 1 << 24
-PIECE_ROWS = 64
 
 _NAMES = {
     **{name: f"self_attn.{name}_proj" for name in ("q", "k", "v", "o")},
@@ -110,9 +104,8 @@ def kernels(matrix: SizedMatrix, rows: int, compute: Compute) -> Iterator[float]
     if not isinstance(matrix.format, PlainFormat) and rows <= compute.fused_rows:
         yield matrix.nbytes / compute.memory + 2 * height * columns * rows / compute.flops
         return
-    step = max(PIECE_ROWS, PIECE // columns // PIECE_ROWS * PIECE_ROWS)
-    for first in range(0, height, step):
-        weights = min(step, height - first) * columns
+    for count in cut_rows(height, unpacked_rows(columns)):
+        weights = count * columns
         unpacking_s = 0.0 if isinstance(matrix.format, PlainFormat) else weights / compute.unpack
         reading_s = weights * compute.itemsize / compute.memory
         yield unpacking_s + reading_s + 2 * weights * rows / compute.flops
@@ -166,7 +159,7 @@ class SimulatedTarget:
         if matrix.mover is not None:
             matrix.mover.fetch(matrix)
         for seconds in kernels(matrix, rows, self._compute):
-            self._clock.sleep(LAUNCH_S)
+            self._clock.sleep(self._compute.launch_s)
             self._card.compute(seconds)
 
     def close(self) -> None:

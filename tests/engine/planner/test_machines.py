@@ -54,6 +54,16 @@ def test_a_measured_card_takes_precedence_over_its_data_sheet(here):
     assert (mixed.unpack, mixed.fused_rows) == (4e10, 0), "the slowest format counts"
     assert profile_of(here, cards(), ["Q5_K"]).card.unpack == sheet.unpack
     assert profile_of(here, cards()).card.unpack == 4e10
+    assert card.launch_s == sheet.launch_s, "that was not measured"
+
+
+def test_the_time_of_launching_is_that_of_the_formats_in_use(here):
+    launching = {"Q4_K": 40e-6, "IQ1_S": 200e-6}
+    speed = CardSpeed(5e13, 400.0, {"Q4_K": 3e11, "IQ1_S": 4e10}, ("Q4_K",), now(), launching)
+    here = replace(here, gpus=(replace(GPU, speed=speed),))
+    assert profile_of(here, cards(), ["Q4_K"]).card.launch_s == 40e-6
+    assert profile_of(here, cards()).card.launch_s == 200e-6
+    assert profile_of(here, cards(), ["Q5_K"]).card.launch_s == cards()["RTX 4070 Ti"].launch_s
 
 
 def test_a_card_with_an_unknown_name_gets_the_generic_figures(here):
@@ -81,4 +91,5 @@ def test_without_kernels_a_card_unpacks_slowly_and_multiplies_no_packed_weights(
     for name, card in slow.items():
         assert 6 <= fast[name].unpack / card.unpack <= 10
         assert card.fused_rows == 0
+        assert card.launch_s > 2 * fast[name].launch_s
         assert card.memory == fast[name].memory

@@ -157,3 +157,28 @@ def test_a_pair_is_known_by_its_ids_without_its_files(monkeypatch, tmp_path):
     assert found.acceptance.source == "paper"
     assert place(found.target, 12 * GIB, 64 * GIB).streamed > 28 * 10**9
     assert PAIR.draft is not None
+
+
+@pytest.mark.parametrize(
+    ("streaming", "seconds", "limited_by"),
+    [
+        (Stream(0.4, 0.0, 0.3), 0.6, "launching"),
+        (Stream(0.9, 0.0, 0.8), 0.9, "PCIe"),
+        (Stream(0.3, 0.0, 0.3, in_turn=True), 0.9, "launching"),
+    ],
+)
+def test_launching_takes_its_time_beside_computing(streaming, seconds, limited_by):
+    found = iteration(8.0, 0.1, 0.2, streaming, launching_s=0.5)
+    assert found.s == pytest.approx(seconds)
+    assert found.limited_by == limited_by
+
+
+def test_readers_that_pack_slowly_hold_up_the_disk():
+    """Two of them take turns: while one packs, the other reads."""
+    mixture = catalogued("qwen3-30b-a3b-q4_k_m")
+    placed = place(mixture, 8 * GIB, None)
+    alone_s, fast_s, slow_s = (
+        misses(mixture, placed, EPYC_DISK, 1, packing_s=seconds).disk_s for seconds in (0.0, 0.4e-9, 1.5e-9)
+    )
+    assert alone_s == fast_s == pytest.approx(mixture.missed(1, placed.cache / mixture.experts) / 2e9)
+    assert slow_s == pytest.approx(alone_s * (0.5e-9 + 1.5e-9) / 2 / 0.5e-9)

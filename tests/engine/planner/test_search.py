@@ -381,3 +381,12 @@ def test_an_own_layer_for_drafts_counts_and_gives_way_where_the_target_fills_the
     asked_for = plan_for(tight, replace(pair, own_layer="required"), asked)
     assert asked_for.own_layer
     assert asked_for != plan_for(tight, pair, asked)
+
+
+def test_the_memory_of_a_plan_counts_the_experts_that_are_being_packed():
+    """What is left of the RAM has room for no further expert beside them."""
+    target = catalogued("qwen3-30b-a3b-q4_k_m")
+    machine = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}))
+    plan = plan_for(machine, PairOutline(target, None, Acceptance(0, "measured")), Asked(2048, budget=0))
+    assert 0 < plan.experts.cached < target.experts
+    assert 0 <= machine.usable_ram - plan.memory.ram < target.expert * target.expansion + 2

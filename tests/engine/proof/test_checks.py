@@ -6,6 +6,7 @@ import torch
 
 from engine import ways
 from engine.model.rows import Rows
+from engine.proof import card as tested_card
 from engine.proof import checks, kernels, ladder, link_checks
 from engine.proof.speeds import speed_of
 from engine.proof.trial import Trial
@@ -169,6 +170,7 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
     monkeypatch.setattr(checks, "_COPIED", 1 << 20)
     monkeypatch.setattr(link_checks, "_MEASURED", 1 << 16)
     monkeypatch.setattr(link_checks, "_LOAD", 64)
+    monkeypatch.setattr(tested_card, "_LAUNCHES", 2)
     card = FakeCard()
     card.measures = True
     tried, _ = proven(card)
@@ -187,7 +189,7 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
     assert {each.remark for each in tried} == {"", "PCIe 4 x16"}
     speed, link = speed_of(tried)
     assert speed is not None
-    assert speed.unpack.keys() == {*speed.fused} == {"Q4_K", "GPTQ"}
+    assert speed.unpack.keys() == speed.launch_s.keys() == {*speed.fused} == {"Q4_K", "GPTQ"}
     assert link > 0
 
 

@@ -24,9 +24,10 @@ from triton.runtime import driver
 
 from engine import catalog
 from engine.bench.simulation.model import catalogued_weights, matrices_of
+from engine.checkpoints.cutting import cut_rows, unpacked_rows
 from engine.formats import format_named
 from engine.model.reader import order_of_use
-from engine.quantization import Packed, Workspace, operations, packed
+from engine.quantization import Packed, Workspace, operations
 from engine.quantization import triton as kernels
 from engine.streaming import StoredMatrix, Streamer, WeightLimits, slot_nbytes
 from engine.streaming.disk import memory
@@ -182,17 +183,13 @@ class NullPass:
                 [torch.empty(span.nbytes, dtype=torch.uint8, device=CARD) for span in each.spans]
             )
         self.nbytes = sum(each.nbytes for each in stored)
-        self.pieces = sum(-(-each.matrix.shape[0] // _step(each.matrix)) for each in stored)
+        shapes = (each.matrix.shape for each in stored)
+        self.pieces = sum(len(cut_rows(rows, unpacked_rows(columns))) for rows, columns in shapes)
 
     @torch.inference_mode()
     def run(self) -> None:
         for matrix in self.matrices:
             matrix.product(torch.empty(0, matrix.shape[1], dtype=torch.bfloat16, device=CARD))
-
-
-def _step(matrix: Packed) -> int:
-    """Return how many rows a piece of a matrix has."""
-    return max(64, packed.PIECE // matrix.shape[1] // 64 * 64)
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ from engine import catalog
 from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.model import (
-    PIECE,
     SimulatedTarget,
     SizedMatrix,
     catalogued_weights,
@@ -19,11 +18,14 @@ from engine.bench.simulation.model import (
 )
 from engine.catalog import sizes
 from engine.checkpoints import open_checkpoint
+from engine.checkpoints.cutting import PIECE
 from engine.formats import format_named
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner import cards
-from engine.quantization import packed
+from engine.planner.outline import catalogued
+from engine.planner.placement import LayerPlacement
+from engine.planner.prediction import launching_s
 from engine.streaming import WeightLimits
 from engine.streaming.device_ring import DeviceRing
 from engine.torch_model import builder
@@ -107,8 +109,16 @@ def test_kernels_are_launched_for_the_pieces_that_are_unpacked():
     assert len(list(kernels(matrix, CARD.fused_rows, CARD))) == 1
 
 
-def test_pieces_are_those_of_packed_matrices():
-    assert PIECE == packed.PIECE
+@pytest.mark.parametrize("rows", [1, 64])
+@pytest.mark.parametrize("id", ["qwen2.5-72b-awq", "llama-3.3-70b-q4_k_m"])
+def test_a_plan_counts_the_pieces_that_a_simulated_pass_launches(id, rows):
+    variant = catalog.entries()[id]
+    weights = catalogued_weights(catalog.catalog().models[variant.model], variant)
+    cut = stored(weights, WeightLimits(1 << 30))
+    launched = sum(len(list(kernels(each.matrix, rows, CARD))) for each in cut)
+    streamed = LayerPlacement(("ram",), 0, 1, 0, ring=1)
+    planned_s = launching_s(catalogued(id), streamed, rows, CARD)
+    assert planned_s == pytest.approx(launched * CARD.launch_s)
 
 
 @pytest.mark.parametrize("id", ["qwen2.5-72b-awq", "llama-3.3-70b-q4_k_m", "llama-2-70b-gptq"])

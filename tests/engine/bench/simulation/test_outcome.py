@@ -6,16 +6,25 @@ from dataclasses import replace
 import pytest
 
 from engine import catalog, cli
+from engine.bench.schedule import PCIE
 from engine.bench.simulation.model import catalogued_weights
 from engine.bench.simulation.outcome import simulate, simulate_help
 from engine.errors import BadOption
 from engine.planner import described_machine
-from engine.planner.machines import compiled_processor, processor, usual_card
+from engine.planner.machines import (
+    LAUNCH_S,
+    LINK_SHARE,
+    cards,
+    compiled_processor,
+    processor,
+    usual_card,
+)
 from engine.planner.outline import catalogued, pair_of
 from engine.streaming import ram_tier
 
 TARGET, DRAFT = "qwen2.5-14b-awq", "qwen2.5-1.5b-q4_k_m"
 PAIR = pair_of(catalogued(TARGET), catalogued(DRAFT))
+BOUND = 0.1  # by which predictions may differ from simulated seconds
 VARIANT = catalog.entries()[TARGET]
 WEIGHTS = catalogued_weights(catalog.catalog().models[VARIANT.model], VARIANT)
 
@@ -45,8 +54,35 @@ def test_a_head_of_16_bits_does_not_starve_the_card_at_the_end_of_a_pass():
     assert one.ratio < 1.01
 
 
+LARGE, ITS_DRAFT = "qwen2.5-72b-awq", "qwen2.5-7b-q4_k_m"
+
+
+@pytest.mark.parametrize(
+    ("card", "vram", "pcie", "launch_s"),
+    [
+        ("RTX 5090", 32, 5, LAUNCH_S),
+        ("RTX 5090", 32, 5, 90e-6),
+        ("RTX 5090", 32, 5, 200e-6),
+        ("RTX 4090", 24, 5, LAUNCH_S),
+        ("RTX 4090", 24, 3, LAUNCH_S),
+        ("RTX 4060", 8, 4, LAUNCH_S),
+    ],
+)
+def test_a_plan_knows_of_the_pieces_that_are_launched(card, vram, pcie, launch_s):
+    """4,555 of them: on a fast card over a fast link they can take longer than both."""
+    variant = catalog.entries()[LARGE]
+    weights = catalogued_weights(catalog.catalog().models[variant.model], variant)
+    speed = replace(cards()[card], launch_s=launch_s)
+    there = described_machine(vram, 64, PCIE[pcie] * LINK_SHARE, 7e9, speed, processor(8, {"avx2"}))
+    pair = pair_of(catalogued(LARGE), catalogued(ITS_DRAFT if vram > 8 else "qwen2.5-0.5b-q4_k_m"))
+    outcome = simulate(weights, pair, there, 64, 2048)
+    one, iteration = outcome.one_pass, outcome.iteration
+    assert one.pass_s > 4555 * launch_s
+    assert one.planned_s == pytest.approx(one.pass_s, rel=BOUND)
+    assert iteration.planned_s == pytest.approx(iteration.turns_s, rel=BOUND)
+
+
 HELPED = "qwen2.5-14b-q4_k_m"
-BOUND = 0.1  # by which predictions of shared passes may differ from simulated ones
 
 
 def test_a_processor_that_helps_makes_passes_faster_the_fewer_rows_they_have():

@@ -1,0 +1,86 @@
+"""Counts the pieces of matrices that a pass on a graphics card launches one by one, each of which takes
+Python its time. They are cut by the code that the engine cuts them with (`engine.checkpoints.cutting`)."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from engine.catalog import CatalogModel, Variant, sizes
+from engine.checkpoints import Weight
+from engine.checkpoints.cutting import cut_rows, moved_rows, unpacked_rows
+
+# The same as the largest of engine.torch_model.graphs.ROWS: passes of so many rows are replayed from a
+# recording if the whole model is on the card.
+RECORDED_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Matrix:
+    """The sizes of a matrix.
+
+    Attributes: `nbytes`: as stored; `plain`: whether it is stored as plain numbers; `uncut`: whether it is
+    moved as a whole, however large it is; `expert`: whether it belongs to an expert of a mixture.
+    """
+
+    rows: int
+    columns: int
+    nbytes: int
+    plain: bool = False
+    uncut: bool = False
+    expert: bool = False
+
+    def pieces(self, slot: int | None, packed: bool, plain: bool) -> int:
+        """Return how many pieces are launched. slot: bytes of a piece that is moved, at most; None if nothing
+        is moved. packed, plain: whether what is moved at once is multiplied at once, of matrices that are
+        packed, and of those of plain numbers."""
+        heights = [self.rows]
+        if slot is not None and self.nbytes > slot and not self.uncut:
+            heights = cut_rows(self.rows, moved_rows(self.nbytes // self.rows, slot))
+        if plain if self.plain else packed:
+            return len(heights)
+        step = unpacked_rows(self.columns)
+        return sum(len(cut_rows(height, step)) for height in heights)
+
+
+# Matrices, with the number of each kind.
+Matrices = tuple[tuple[Matrix, int], ...]
+
+
+@lru_cache(maxsize=256)  # a search for a plan asks for the same ones many times
+def pieces(matrices: Matrices, slot: int | None, packed: bool, plain: bool = False) -> tuple[int, int]:
+    """Return how many pieces are launched of the matrices that every pass uses, and of those of all experts.
+    slot, packed, plain: as for `Matrix.pieces`."""
+    counts = {False: 0, True: 0}
+    for matrix, count in matrices:
+        counts[matrix.expert] += count * matrix.pieces(slot, packed, plain)
+    return counts[False], counts[True]
+
+
+def catalogued_matrices(model: CatalogModel, variant: Variant) -> Matrices:
+    """Return the matrices by which a pass of a catalogue model multiplies."""
+    plain, uncut = variant.format == "16-bit", bool(variant.bits)
+    counts = Counter[Matrix]()
+    for rows, columns, nbytes, expert in sizes.multiplied(model, variant):
+        matrix = Matrix(rows, columns, nbytes, plain, uncut or expert, expert)
+        counts[matrix] += model.experts if expert else 1
+    head = sizes.head_nbytes(model, variant) or sizes.embedding_nbytes(model, variant)
+    counts[Matrix(model.vocabulary, model.hidden, head, plain=variant.format != "gguf")] += 1
+    return tuple(sorted(counts.items()))
+
+
+def stored_matrices(weights: Mapping[str, Weight], head: Weight) -> Matrices:
+    """Return the same of a model that exists locally. weights: all, by name."""
+    counts = Counter(
+        _stored(weight, ".experts." in name)
+        for name, weight in weights.items()
+        if ".layers." in name and len(weight.shape) == 2
+    )
+    counts[_stored(head, False)] += 1
+    return tuple(sorted(counts.items()))
+
+
+def _stored(weight: Weight, expert: bool) -> Matrix:
+    rows, columns = weight.shape
+    plain = weight.format in ("F32", "F16", "BF16")
+    return Matrix(rows, columns, weight.nbytes, plain, expert or len(weight.spans) > 1, expert)
