@@ -102,7 +102,8 @@ def add(commands: Commands) -> None:
         choices=("auto", "on", "off"),
         default="auto",
         help="whether a draft model goes on drafting while the target waits for its streamed weights; the "
-        "text stays the same; only on the processor (default: auto, where measuring shows that it pays)",
+        "text stays the same (default: auto, on the processor where measuring shows that it pays, and never "
+        "on a graphics card)",
     )
     sampling = parser.add_argument_group("sampling")
     sampling.add_argument(

@@ -129,25 +129,26 @@ def ahead_rule(
 ) -> GrowingAhead | None:
     """Return `rule` with growth ahead; None if the draft is never to compute while the target does.
 
-    payoffs: what was measured so far, by the names of drafters; it is added to. Raises BadOption for "on"
-    where the target runs on a graphics card.
+    payoffs: what was measured so far, by the names of drafters; it is added to. Nothing is measured on a
+    graphics card, where the draft goes on only for "on". Raises BadOption for that if the target's passes
+    cannot run beside others.
     """
-    if overlap == "on" and target.device != "cpu":
+    if overlap == "on" and not target.runs_apart:
         raise BadOption(hindrance(drafter, target), "Leave out --overlap, or choose auto.")
     if overlap == "off" or hindrance(drafter, target):
         return None
     if overlap == "on":
         return GrowingAhead(rule)
     streamer = target.streamer
-    if not streamer or not streamer.pass_nbytes:
+    if target.device != "cpu" or not streamer or not streamer.pass_nbytes:
         return None
     return GrowingAhead(rule, payoffs.setdefault(drafter.name, Payoff(streamer)))
 
 
 def hindrance(drafter: Drafter, target: Model) -> str:
     """Return why this drafter cannot go on while this target verifies, as a sentence; "" if it can."""
-    if target.device != "cpu":
-        return "The draft cannot go on while a graphics card verifies."
+    if not target.runs_apart:
+        return "The draft cannot go on while this target verifies on the graphics card."
     if not drafter.drafts_ahead:
         return f"The drafter {drafter.name} keeps no tree beyond the verdict with these models."
     return ""

@@ -1,9 +1,10 @@
 """A pass of the target in a thread of its own, while the thread that launched it drafts ahead.
 
-Both passes share the processor's cores, and the target comes first: the draft computes only while the target
-waits for streamed bytes, a layer at a time, and no longer than the target's pass takes. So neither the link
-nor the verdict waits for more than one layer of the draft: a chunk that arrives finds at most that one in its
-way, and the ring reads on.
+Where both passes share the processor's cores, the target comes first: the draft computes only while the
+target waits for streamed bytes, a layer at a time, and no longer than the target's pass takes. So neither the
+link nor the verdict waits for more than one layer of the draft: a chunk that arrives finds at most that one in
+its way, and the ring reads on. A card lets the target go first by itself, and does not tell the program when
+it waits.
 
 The launching thread alone calls `progress`, and so it alone tells the user anything.
 """
@@ -35,9 +36,11 @@ class PassThread(Yielding, Generic[T]):
         streamer: Streamer | None,
         progress: Progress,
         crew: Crew = SYSTEM,
+        gives_way: bool = False,
     ) -> None:
         """run: the pass. choose: makes the verdict of its result. streamer: brings the weights of the pass;
-        None if they are all here, so that there is no room beside the pass. crew: its threads."""
+        None if they are all here, so that there is no room beside the pass. crew: its threads. gives_way:
+        whether the device lets this pass go before those beside it, so that these may run at any time."""
         self._run = run
         self._choose = choose
         self._streamer = streamer
@@ -47,13 +50,13 @@ class PassThread(Yielding, Generic[T]):
         # nothing that may block, such as `progress`: the readers of the ring would stop, too.
         self._changed = crew.condition()
         self._reported = 0, 1
-        self._waits = False  # whether the pass waits for bytes
+        self._waits = gives_way  # whether passes beside it may run, as while it waits for bytes
         self._is_cancelled = False
         self._result: T | None = None
         self._error: BaseException | None = None
         self.ready = False
         self.held_s = 0.0
-        if streamer:
+        if streamer and not gives_way:
             streamer.on_wait = self._note_wait
         self._thread = crew.start(self._work, "target")
 

@@ -127,7 +127,14 @@ class TargetVerifier:
         self, run: Callable[[Progress], Output], choose: Callable[[Output], Verdict], progress: Progress
     ) -> Pending:
         if self._ahead:
-            return PassThread(run, choose, self._target.model.streamer, progress)
+            model = self._target.model
+
+            def run_apart(reported: Progress) -> Output:
+                with model.apart():
+                    return run(reported)
+
+            on_card = model.device != "cpu"
+            return PassThread(run_apart, choose, model.streamer, progress, gives_way=on_card)
         output = run(progress)
         return EndedPass(lambda: choose(output))
 

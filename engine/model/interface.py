@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -128,6 +129,17 @@ class Model(ABC):
         """Stop streaming. The model cannot be used afterwards."""
         if self.streamer:
             self.streamer.close()
+
+    @property
+    def runs_apart(self) -> bool:
+        """Whether `apart` lets passes of other models run beside this one's."""
+        return True
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Return a context for passes beside which another thread runs passes of other models. They go before
+        those, where the device decides. When it ends, so have they, and what they leave is there for every
+        thread."""
+        return nullcontext()
 
     @abstractmethod
     def new_cache(self, capacity: int) -> KVCache:

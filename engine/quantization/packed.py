@@ -29,10 +29,17 @@ class Workspace:
     def take(self, numbers: int) -> Tensor:
         """Return space for at least `numbers` numbers. Space returned earlier must no longer be used."""
         if self._buffer is None or len(self._buffer) < numbers:
+            self._finish()
             self._buffer = None  # free the smaller one first
             with torch.inference_mode(False):  # usable inside and outside inference mode
                 self._buffer = torch.empty(numbers, dtype=self.dtype, device=self.device)
         return self._buffer
+
+    def _finish(self) -> None:
+        """Wait for the products that read the buffer: it may be another stream's, which would use its memory
+        again at once."""
+        if self._buffer is not None and not self._buffer.is_cpu:
+            torch.get_device_module(self.device).current_stream(self.device).synchronize()
 
     @property
     def nbytes(self) -> int:

@@ -7,7 +7,8 @@ weights come from nor on the text.
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
+from engine import ways
 from engine.compiled.pool import shared_pool
 from engine.errors import exhausted_tier
 from engine.model.interface import Device, Model, OutputHead, Progress, RowLayer, no_progress
@@ -106,6 +108,7 @@ class TorchModel(Model):
         self.lending: Lending | None = None
         self._near: NearProducts | None = None
         self.near_experts: ExpertProcessor | None = None
+        self._own_stream: Any = None  # of passes apart
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
         # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
@@ -191,6 +194,26 @@ class TorchModel(Model):
         if self._state_shapes:
             return HybridCache(rows, self._state_shapes, capacity, self.dtype, self.device)
         return TensorCache(rows, capacity, self.dtype, self.device)
+
+    @property
+    def runs_apart(self) -> bool:
+        # States are made anew by each pass, and the memory of those before may be another stream's.
+        return self.device == "cpu" or (ways.taken("streams") == "two" and not self._state_shapes)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        if self.device == "cpu":
+            yield
+            return
+        device = torch.device(self.device)
+        card = torch.get_device_module(device)
+        self._own_stream = own = self._own_stream or card.Stream(device, priority=-1)
+        own.wait_stream(card.current_stream(device))
+        try:
+            with card.stream(own):
+                yield
+        finally:
+            own.synchronize()  # memory of this stream may be used on others, and freed, only from now on
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:

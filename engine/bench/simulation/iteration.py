@@ -76,11 +76,10 @@ def iterate(
     assert streamer is not None
 
     def run(progress: Progress) -> int:
-        streamer.on_wait(True)  # the card itself gives way to the target, so the draft may always launch
         target.run(rows, progress)
         return rows
 
-    pending = PassThread(run, lambda rows: _VERDICT, streamer, no_progress, clock)
+    pending = PassThread(run, lambda rows: _VERDICT, streamer, no_progress, clock, gives_way=True)
     try:
         draft_ahead(drafter, pending, TokenTree.empty(), rows)
         pending.verdict()

@@ -57,7 +57,7 @@ class Card:
 
     # What the engine asks of torch.cuda.
 
-    def Stream(self, device: Any = None) -> CardStream:
+    def Stream(self, device: Any = None, priority: int = 0) -> CardStream:
         return CardStream(self.queue)
 
     def stream(self, stream: CardStream) -> Any:

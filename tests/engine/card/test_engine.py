@@ -1,6 +1,8 @@
 """The engine on another device: models are loaded, streamed, recorded and helped there, and give the numbers
 of transformers on the processor."""
 
+import threading
+
 import numpy as np
 import platformdirs
 import pytest
@@ -8,8 +10,10 @@ import torch
 
 from engine import protocol
 from engine.checkpoints import open_checkpoint
+from engine.decoding.ahead import GrowingAhead
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
+from engine.decoding.pass_thread import PassThread
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
@@ -171,14 +175,16 @@ def test_a_recording_for_which_there_is_no_memory_is_done_without(small_card):
     assert {rows for rows, *_ in recordings} == {1, 4, 64}
 
 
+PROMPT = [1, 17, 4, 33, 9, 9, 21, 50, 17, 4]
+
+
 def text_of(target: TorchModel, draft: TorchModel | None, seed: int) -> list[int]:
     sampler = Sampler(seed=seed, temperature=0.8, top_p=0.9)
     drafter = SpecExecDrafter(Sequence(draft, 160), VOCABULARY) if draft else NoDrafter()
     verifier = TargetVerifier(Sequence(target, 160), sampler)
     rule = FixedLimits(TreeLimits(16 if draft else 0, 4, 4))
-    prompt = [1, 17, 4, 33, 9, 9, 21, 50, 17, 4]
     tokens: list[int] = []
-    for event in decode(verifier, drafter, sampler, prompt, rule, (), 16, no_progress):
+    for event in decode(verifier, drafter, sampler, PROMPT, rule, (), 16, no_progress):
         tokens += event.tokens if isinstance(event, Iterated) else []
     return tokens
 
@@ -189,6 +195,46 @@ def test_a_pair_writes_the_text_that_the_processor_writes_alone(tmp_path):
     target, draft = load(tmp_path, limits=DISK), on_card(disturbed(module, 0.05))
     assert text_of(target, draft, seed=1) == text_of(ours(module), None, seed=1)
     target.close()
+
+
+def test_a_draft_that_goes_on_beside_the_passes_of_a_target_changes_no_text(tmp_path):
+    """A pass begins once the draft has gone on, as far as it does."""
+    module = reference("llama")
+    module.save_pretrained(tmp_path)
+    target, draft = load(tmp_path, limits=DISK), on_card(disturbed(module, 0.05))
+    drafter = SpecExecDrafter(Sequence(draft, 160), VOCABULARY)
+    goes_on, grow, forward = threading.Event(), drafter.grow, target.forward
+
+    def noted_grow(rounds, progress):
+        if isinstance(progress, PassThread):
+            goes_on.set()
+        return grow(rounds, progress)
+
+    def late_forward(rows, *rest, **others):
+        goes_on.clear()
+        goes_on.wait(0.2)
+        return forward(rows, *rest, **others)
+
+    drafter.grow, target.forward = noted_grow, late_forward
+    sampler = Sampler(seed=1, temperature=0.8, top_p=0.9)
+    verifier = TargetVerifier(Sequence(target, 160), sampler, ahead=True)
+    rule = GrowingAhead(FixedLimits(TreeLimits(16, 4, 4)))
+    events = list(decode(verifier, drafter, sampler, PROMPT, rule, (), 16, no_progress))
+    iterations = [event for event in events if isinstance(event, Iterated)]
+    tokens = [token for each in iterations for token in each.tokens]
+    assert tokens == text_of(ours(module), None, seed=1)
+    assert any(each.ahead for each in iterations)
+    target.close()
+
+
+def test_a_pass_apart_begins_behind_what_was_launched_before():
+    model = on_card(reference("llama"))
+    numbers = torch.zeros(64, device=DEVICE)
+    for _ in range(100):
+        numbers += 1
+    with model.apart():
+        seen = numbers.clone()
+    assert seen.cpu().unique().tolist() == [100]
 
 
 class QuietCard(CudaCard):

@@ -375,7 +375,10 @@ def test_only_drafters_that_can_draft_ahead_do():
     assert rule_for("off", growing, model) is None
     assert rule_for("auto", growing, model) is None, "nothing is streamed"
     with pytest.raises(BadOption):
-        rule_for("on", growing, SimpleNamespace(device="cuda"))
+        rule_for("on", growing, SimpleNamespace(device="cuda", runs_apart=False))
+    on_card = SimpleNamespace(device="cuda", runs_apart=True, streamer=SimpleNamespace(pass_nbytes=1))
+    assert rule_for("on", growing, on_card).choose().ahead
+    assert rule_for("auto", growing, on_card) is None, "nothing measures whether it pays there"
 
 
 MANY_MORE = 8 * SHARE  # nodes ahead, of trees of 8

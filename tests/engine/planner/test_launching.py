@@ -46,7 +46,7 @@ def test_what_is_moved_whole_is_still_unpacked_in_pieces():
 
 
 def test_passes_that_are_replayed_launch_nothing():
-    assert RECORDED_ROWS == ROWS[-1]
+    assert ROWS[-1] == RECORDED_ROWS
     assert launching_s(DENSE, WHOLE, RECORDED_ROWS, CARD) == 0
     larger, streamed = (launching_s(DENSE, place, RECORDED_ROWS + 1, CARD) for place in (WHOLE, STREAMED))
     assert 0 < larger <= streamed
