@@ -28,7 +28,7 @@ SOURCES = """\
 Simulated, not measured: nothing was run on a card. Chunks, slots, copies and waiting are those of the
 engine's streaming code, which runs on a computed clock. Durations come from data sheets by the planner's
 arithmetic (products at half, memory at 80 %, PCIe at 79 % of the sheet's figure), and from estimates: 10 µs
-for starting a copy, 50 µs of the processor for launching each piece of a matrix."""
+for starting a copy, 40 µs of the processor for launching each piece of a matrix."""
 
 
 def add(kinds: Commands) -> None:

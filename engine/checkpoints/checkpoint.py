@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.cutting import cut_rows, moved_rows
+from engine.checkpoints.cuts import cut_rows, moved_rows
 from engine.errors import BadCheckpoint
 
 

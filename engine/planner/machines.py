@@ -198,10 +198,9 @@ def compiled_processor(cores: int, features: set[str]) -> Compute:
 
 
 # Seconds of the processor for each piece of a matrix that is unpacked and multiplied: Python and two kernels.
-# Python takes 23 to 30 µs, measured on a card that does nothing (`tests.engine.streaming.null_card`). A
-# kernel takes the driver 3 to 5 µs on Linux and about 10 on Windows, an estimate. The check of a card measures
-# all of it (`CardSpeed.launch_s`).
-KERNEL_S = 10e-6
+# Python takes 23 to 30 µs, measured on a card that does nothing (`tests.engine.streaming.null_card`); a
+# kernel takes the driver about 5 µs, an estimate. A card's check measures all of it (`CardSpeed.launch_s`).
+KERNEL_S = 5e-6
 LAUNCH_S = 30e-6 + 2 * KERNEL_S
 
 

@@ -15,14 +15,14 @@ import numpy as np
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
-from engine.checkpoints import Checkpoint, Weight, cutting, open_checkpoint
+from engine.checkpoints import Checkpoint, Weight, cuts, open_checkpoint
 from engine.checkpoints.drafts import draft_layer, stays_stored
 from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.choices import choice_nbytes, row_choices
-from engine.planner.launching import Matrices, catalogued_matrices, stored_matrices
+from engine.planner.launches import Matrices, catalogued_matrices, stored_matrices
 from engine.planner.substitutes import FORMATS, MOST_SHARE, SubstituteFormat, usable_formats
 from engine.planner.tiles import (
     COMPILED,
@@ -171,9 +171,9 @@ class Outline:
     @property
     def piece(self) -> int:
         """Bytes of the largest piece of a matrix that is moved whole, at most: matrices are cut into no fewer
-        rows than `cutting.ROWS`. Some are stored with up to twice as many bits per weight as the average."""
+        rows than `cuts.ROWS`. Some are stored with up to twice as many bits per weight as the average."""
         bits = 2 * 8 * sum(self.layers) / self.layer_weights
-        return max(self.uncut, int(cutting.ROWS * max(self.widest, self.hidden) * bits / 8)) + 2 * SECTOR
+        return max(self.uncut, int(cuts.ROWS * max(self.widest, self.hidden) * bits / 8)) + 2 * SECTOR
 
     def touched(self, rows: int) -> float:
         """Return the expected share of the layers' weights that a pass over `rows` rows uses."""

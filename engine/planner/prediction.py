@@ -4,7 +4,7 @@ docs/design.md, section 4."""
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.planner.launching import RECORDED_ROWS, pieces
+from engine.planner.launches import RECORDED_ROWS, pieces
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.placement import MAX_SLOT_NBYTES, READERS, LayerPlacement
@@ -173,16 +173,18 @@ def iteration(
     tokens: float, draft_s: float, computing_s: float, streaming: Stream, launching_s: float = 0.0
 ) -> PredictedIteration:
     """Return the figures of an iteration in which drafting and verifying alternate. With B bytes streamed per
-    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)), where t_target is the
-    longer of computing and launching."""
-    busy_s = max(computing_s, launching_s)
-    behind_s = max(streaming.behind_ring_s, busy_s)
+    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)). The processor launches
+    while the card waits and computes, and the pass takes no less than that."""
+    waited_s = max(streaming.behind_ring_s, computing_s)
     if streaming.in_turn:
-        behind_s = streaming.behind_ring_s + busy_s
+        waited_s = streaming.behind_ring_s + computing_s
+    behind_s = max(waited_s, launching_s)
     limited_by: Limit = streaming.slower
     if streaming.s < draft_s + behind_s:
         if draft_s > behind_s:
             limited_by = "draft"
-        elif busy_s >= streaming.behind_ring_s:
-            limited_by = "compute" if computing_s >= launching_s else "launching"
+        elif launching_s > waited_s:
+            limited_by = "launching"
+        elif computing_s >= streaming.behind_ring_s:
+            limited_by = "compute"
     return PredictedIteration(tokens, draft_s, max(streaming.s - draft_s, behind_s), limited_by)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from engine.checkpoints.cutting import PIECE
+from engine.checkpoints.cuts import PIECE
 from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.loan import ROWS, Helper

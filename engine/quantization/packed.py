@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.checkpoints.cutting import PIECE, unpacked_rows
+from engine.checkpoints.cuts import PIECE, unpacked_rows
 from engine.formats import Format
 from engine.quantization import operations
 from engine.quantization.parts import TensorParts

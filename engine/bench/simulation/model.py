@@ -10,7 +10,7 @@ from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
 from engine.catalog import CatalogModel, Variant, sizes
 from engine.checkpoints import Groups, Span, Weight
-from engine.checkpoints.cutting import cut_rows, unpacked_rows
+from engine.checkpoints.cuts import cut_rows, unpacked_rows
 from engine.checkpoints.storage import stored_nbytes
 from engine.formats import Format, PlainFormat, format_named
 from engine.model.interface import Progress, no_progress

@@ -164,7 +164,8 @@ def test_a_pair_is_known_by_its_ids_without_its_files(monkeypatch, tmp_path):
     [
         (Stream(0.4, 0.0, 0.3), 0.6, "launching"),
         (Stream(0.9, 0.0, 0.8), 0.9, "PCIe"),
-        (Stream(0.3, 0.0, 0.3, in_turn=True), 0.9, "launching"),
+        (Stream(0.2, 0.0, 0.2, in_turn=True), 0.6, "launching"),
+        (Stream(0.4, 0.0, 0.4, in_turn=True), 0.7, "PCIe"),
     ],
 )
 def test_launching_takes_its_time_beside_computing(streaming, seconds, limited_by):

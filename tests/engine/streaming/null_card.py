@@ -24,7 +24,7 @@ from triton.runtime import driver
 
 from engine import catalog
 from engine.bench.simulation.model import catalogued_weights, matrices_of
-from engine.checkpoints.cutting import cut_rows, unpacked_rows
+from engine.checkpoints.cuts import cut_rows, unpacked_rows
 from engine.formats import format_named
 from engine.model.reader import order_of_use
 from engine.quantization import Packed, Workspace, operations

@@ -18,7 +18,7 @@ from engine.bench.simulation.model import (
 )
 from engine.catalog import sizes
 from engine.checkpoints import open_checkpoint
-from engine.checkpoints.cutting import PIECE
+from engine.checkpoints.cuts import PIECE
 from engine.formats import format_named
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence

@@ -8,7 +8,7 @@ import pytest
 
 from engine.checkpoints import open_checkpoint
 from engine.planner import Acceptance, Asked, PairOutline, checkpoint_outline, plan_for
-from engine.planner.launching import RECORDED_ROWS, Matrix
+from engine.planner.launches import RECORDED_ROWS, OutlinedMatrix
 from engine.planner.machines import GIB, LAUNCH_S
 from engine.planner.outline import catalogued
 from engine.planner.placement import LayerPlacement
@@ -38,7 +38,7 @@ def test_an_outline_has_the_matrices_of_its_file(kind, tmp_path):
 
 
 def test_what_is_moved_whole_is_still_unpacked_in_pieces():
-    cut, uncut = (Matrix(29568, 8192, 140 << 20, uncut=uncut) for uncut in (False, True))
+    cut, uncut = (OutlinedMatrix(29568, 8192, 140 << 20, uncut=uncut) for uncut in (False, True))
     slot = 32 << 20
     assert (cut.pieces(None, True, False), uncut.pieces(slot, True, False)) == (1, 1)
     assert cut.pieces(slot, True, False) == 5

@@ -1,5 +1,5 @@
 """Counts the pieces of matrices that a pass on a graphics card launches one by one, each of which takes
-Python its time. They are cut by the code that the engine cuts them with (`engine.checkpoints.cutting`)."""
+Python its time. They are cut by the code that the engine cuts them with (`engine.checkpoints.cuts`)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from engine.catalog import CatalogModel, Variant, sizes
 from engine.checkpoints import Weight
-from engine.checkpoints.cutting import cut_rows, moved_rows, unpacked_rows
+from engine.checkpoints.cuts import cut_rows, moved_rows, unpacked_rows
 
 # The same as the largest of engine.torch_model.graphs.ROWS: passes of so many rows are replayed from a
 # recording if the whole model is on the card.
@@ -16,7 +16,7 @@ RECORDED_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Matrix:
+class OutlinedMatrix:
     """The sizes of a matrix.
 
     Attributes: `nbytes`: as stored; `plain`: whether it is stored as plain numbers; `uncut`: whether it is
@@ -44,13 +44,13 @@ class Matrix:
 
 
 # Matrices, with the number of each kind.
-Matrices = tuple[tuple[Matrix, int], ...]
+Matrices = tuple[tuple[OutlinedMatrix, int], ...]
 
 
 @lru_cache(maxsize=256)  # a search for a plan asks for the same ones many times
 def pieces(matrices: Matrices, slot: int | None, packed: bool, plain: bool = False) -> tuple[int, int]:
     """Return how many pieces are launched of the matrices that every pass uses, and of those of all experts.
-    slot, packed, plain: as for `Matrix.pieces`."""
+    slot, packed, plain: as for `OutlinedMatrix.pieces`."""
     counts = {False: 0, True: 0}
     for matrix, count in matrices:
         counts[matrix.expert] += count * matrix.pieces(slot, packed, plain)
@@ -60,12 +60,12 @@ def pieces(matrices: Matrices, slot: int | None, packed: bool, plain: bool = Fal
 def catalogued_matrices(model: CatalogModel, variant: Variant) -> Matrices:
     """Return the matrices by which a pass of a catalogue model multiplies."""
     plain, uncut = variant.format == "16-bit", bool(variant.bits)
-    counts = Counter[Matrix]()
+    counts = Counter[OutlinedMatrix]()
     for rows, columns, nbytes, expert in sizes.multiplied(model, variant):
-        matrix = Matrix(rows, columns, nbytes, plain, uncut or expert, expert)
+        matrix = OutlinedMatrix(rows, columns, nbytes, plain, uncut or expert, expert)
         counts[matrix] += model.experts if expert else 1
     head = sizes.head_nbytes(model, variant) or sizes.embedding_nbytes(model, variant)
-    counts[Matrix(model.vocabulary, model.hidden, head, plain=variant.format != "gguf")] += 1
+    counts[OutlinedMatrix(model.vocabulary, model.hidden, head, plain=variant.format != "gguf")] += 1
     return tuple(sorted(counts.items()))
 
 
@@ -80,7 +80,7 @@ def stored_matrices(weights: Mapping[str, Weight], head: Weight) -> Matrices:
     return tuple(sorted(counts.items()))
 
 
-def _stored(weight: Weight, expert: bool) -> Matrix:
+def _stored(weight: Weight, expert: bool) -> OutlinedMatrix:
     rows, columns = weight.shape
     plain = weight.format in ("F32", "F16", "BF16")
-    return Matrix(rows, columns, weight.nbytes, plain, expert or len(weight.spans) > 1, expert)
+    return OutlinedMatrix(rows, columns, weight.nbytes, plain, expert or len(weight.spans) > 1, expert)
