@@ -1,10 +1,10 @@
 """A pass of the target in a thread of its own, while the thread that launched it drafts ahead.
 
 Where both passes share the processor's cores, the target comes first: the draft computes only while the
-target waits for streamed bytes, a layer at a time, and no longer than the target's pass takes. So neither the
-link nor the verdict waits for more than one layer of the draft: a chunk that arrives finds at most that one in
-its way, and the ring reads on. A card lets the target go first by itself, and does not tell the program when
-it waits.
+target waits for streamed bytes, a layer at a time, and no longer than the target's pass takes. So neither
+the link nor the verdict waits for more than one layer of the draft: a chunk that arrives finds at most that
+one in its way, and the ring reads on. A card lets the target go first by itself, and does not tell the
+program when it waits.
 
 The launching thread alone calls `progress`, and so it alone tells the user anything.
 """

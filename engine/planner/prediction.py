@@ -43,17 +43,24 @@ def pass_s(
 
 
 def launching_s(
-    model: Outline, placement: LayerPlacement, rows: int, compute: Compute, unpacked: bool = False
+    model: Outline,
+    placement: LayerPlacement,
+    rows: int,
+    compute: Compute,
+    unpacked: bool = False,
+    near: float = 0.0,
 ) -> float:
     """Return the seconds in which the processor launches a pass on a card, piece by piece. unpacked: whether
-    weights were unpacked at loading."""
+    weights were unpacked at loading. near: the share of the experts in use by which the processor
+    multiplies."""
     whole = placement.whole
     if whole and rows <= RECORDED_ROWS and not model.experts and not model.states:
         return 0.0  # it is replayed from a recording
     numbers = whole and (unpacked or not model.packed)  # matrices of plain numbers, which are not cut
     slot = None if whole else MAX_SLOT_NBYTES
     always, of_experts = pieces(model.matrices, slot, numbers or rows <= compute.fused_rows, numbers)
-    return compute.launch_s * (always + of_experts * (1 - (1 - model.chosen) ** rows))
+    used = (1 - near) * (1 - (1 - model.chosen) ** rows)
+    return compute.launch_s * (always + of_experts * used)
 
 
 @dataclass(frozen=True, slots=True)

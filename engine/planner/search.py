@@ -288,6 +288,9 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
             streaming = helped.streaming(1 + budget, most)
     elif placement.cache and (beside := _beside(candidate)):
         streaming, share = shared_misses(target, placement, streaming, beside, 1 + budget)
+        missed = target.missed(1 + budget, placement.cache / target.experts, cautious=True)
+        near = share * missed / (target.experts * (1 - (1 - target.chosen) ** (1 + budget)))
+        launched_s = launching_s(target, placement, 1 + budget, compute, candidate.target_unpacked, near)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming, launched_s)
     return replace(predicted, target_s=predicted.target_s * correction.verifying, helped=share)
 
