@@ -202,7 +202,9 @@ class ExpertProcessor:
         """Return the seconds of products and of copies, both at once, because both read RAM; and those in
         which rows and results cross the link. The least of some trials with experts of different mixtures,
         which are in no cache of the processor."""
-        few, many, copies, exchanges = [], [], [], []
+        few: list[float] = []
+        many: list[float] = []
+        copies, exchanges = [], []
         for trial in range(_TIMES + 1):
             for seconds, rows in ((few, 1), (many, _MANY_ROWS)):
                 self._try(2 * trial, rows)
