@@ -185,15 +185,16 @@ def assistant_for(target: str) -> Path | None:
     """Return the folder of an assistant for `target`; None if there is none.
 
     target: an id or a path. The catalogue's is looked for in the models folder, as owner/name; then any in a
-    folder `assistant` beside the target's file, or in its folder, or called as that folder with -assistant
-    behind it.
+    folder `assistant` beside the target's file, unless that is the models folder, where models of all kinds
+    lie, or in the target's folder, or called as that folder with -assistant behind it.
     """
     known = (catalog().models[variant.model].assistant for variant in _matching(target))
     places = [models_folder() / assistant.repository for assistant in known if assistant]
     with suppress(ModelNotFound):
-        path = resolve(target)
+        path = resolve(target).absolute()
         folder = path if path.is_dir() else path.parent
-        places += [folder / "assistant", folder.with_name(f"{folder.name}-assistant")]
+        if folder != models_folder().absolute():
+            places += [folder / "assistant", folder.parent / f"{folder.name}-assistant"]
     return next(filter(is_assistant, places), None)
 
 
@@ -210,7 +211,7 @@ def heads_for(target: str) -> Path | None:
 
 def is_assistant(folder: Path) -> bool:
     """Return whether `folder` holds an assistant, which drafts and cannot answer."""
-    if not (folder / "config.json").is_file():
+    if not (folder / "config.json").is_file() or not (folder / "model.safetensors").is_file():
         return False
     with suppress(BadCheckpoint):
         return read_json(folder / "config.json").get("model_type") in ASSISTANTS

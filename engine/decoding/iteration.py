@@ -26,12 +26,13 @@ class Prefilled:
     """The event that the prompt has been read. Reading it also gives the answer's first token, `token`.
 
     limits: those of the trees that have grown meanwhile, with their `rounds`. `ahead` is 0 if the drafter has
-    not read the prompt meanwhile.
+    not read the prompt meanwhile. reused: how many of the prompt's tokens were not read anew.
     """
 
     token: int
     log_probs: list[LogProbs]
     limits: TreeLimits
+    reused: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def decode(
         verdict = pending.verdict()
     finally:
         pending.cancel()
-    read = Prefilled(verdict.bonus, verdict.log_probs, limits)
+    read = Prefilled(verdict.bonus, verdict.log_probs, limits, verdict.reused)
     commit(sampler, [verdict.bonus])
     context = [*prompt, verdict.bonus]
     if verdict.bonus in end_ids or len(context) >= end:

@@ -27,12 +27,15 @@ class Regrown:
     def __init__(self, rule: Rule, recording: AnswerRecording) -> None:
         self._rule = rule
         self._trees = deque(recording.trees)
+        self._is_recorded = False  # whether the tree chosen last is
 
     def choose(self) -> TreeLimits:
-        if not self._trees:
+        self._is_recorded = bool(self._trees)
+        if not self._is_recorded:
             return self._rule.choose()
         tree = self._trees.popleft()
         return TreeLimits(tree.budget, tree.beams, tree.depth, tree.worth, tree.ahead, tree.rounds)
 
     def observe(self, iteration: Iterated) -> None:
-        self._rule.observe(iteration)
+        if not self._is_recorded:  # what grew ahead then grew in turn, so its seconds are no others'
+            self._rule.observe(iteration)

@@ -25,7 +25,8 @@ class Verdict:
 
     accepted: node ids from the root down; bonus: the token after the last of them; feedback: the results that
     the drafter needs; log_probs: one entry per accepted token and one for the bonus token, if requested;
-    judgement: the target's judgement of nodes, if requested.
+    judgement: the target's judgement of nodes, if requested; reused: how many tokens of a prompt were not
+    read anew.
     """
 
     accepted: list[int]
@@ -33,6 +34,7 @@ class Verdict:
     feedback: Feedback
     log_probs: list[LogProbs]
     judgement: Judgement | None = None
+    reused: int = 0
 
 
 class PassEnded(Exception):

@@ -71,7 +71,7 @@ class TargetVerifier:
             logits = PassLogits(output.logits)
             choices = Choices(self._sampler, logits, prompt, TokenTree.empty())
             feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
-            return self._verdict([], choices(ROOT), feedback, logits)
+            return replace(self._verdict([], choices(ROOT), feedback, logits), reused=known)
 
         return self._launch(run, choose, progress)
 

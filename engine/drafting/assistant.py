@@ -45,7 +45,10 @@ class AssistantDrafter(Drafter):
         self._masks = sampler.masks
 
     def observe_prefill(self, feedback: Feedback) -> None:
-        self._state = self._states(feedback)[-1:]
+        states = self._states(feedback)
+        self._state = namespace(states).asarray(
+            states[-1:], copy=True
+        )  # a view would keep the whole prompt's
 
     def plant(self, limits: TreeLimits) -> None:
         self._beams = limits.beams

@@ -10,6 +10,7 @@ embedding and its output head.
 from collections.abc import Callable
 
 from engine.heads import compiled_assistant, compiled_dflash, compiled_eagle, compiled_p_eagle
+from engine.heads.assistant import is_assistant_of
 from engine.heads.compiled_mtp import load_compiled_mtp
 from engine.heads.files import BUILT_IN, HeadsFile, built_in_heads, open_heads
 from engine.heads.interface import AssistantHead, BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
@@ -27,6 +28,7 @@ __all__ = [
     "HeadsFile",
     "MedusaHeads",
     "built_in_heads",
+    "is_assistant_of",
     "load_compiled_heads",
     "open_heads",
     "with_borrowed",

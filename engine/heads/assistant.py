@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Array, masked, on_host
+from engine.checkpoints import Checkpoint
 from engine.checkpoints.drafts import ASSISTANTS
 from engine.checkpoints.limits import COUNT_LIMIT, VOCABULARY_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel, VocabularyMismatch
@@ -31,7 +32,7 @@ from engine.heads.files import HeadsFile
 from engine.heads.fit import OTHER
 from engine.heads.interface import Allowed, Guessed, Guesses, guesses
 from engine.model.configuration import Configuration
-from engine.model.description import Description, described
+from engine.model.description import Description, describe, described
 from engine.model.fields import WITHOUT_EFFECT, refuse_unknown_fields
 from engine.model.interface import Model, RowLayer
 from engine.model.rope_parameters import FULL, SLIDING
@@ -105,6 +106,16 @@ class Assistant:
                 f"{path}.layer_scalar": (1,),
             }
         return found
+
+
+def is_assistant_of(file: HeadsFile, target: Checkpoint) -> bool:
+    """Return whether the assistant in `file` reads states as `target` has them, and knows its tokens.
+    Whether all of it fits, `assistant_for` finds."""
+    form = describe(target)
+    text = file.config.get("text_config")
+    rows = text.get("vocab_size") if isinstance(text, dict) else None
+    knows = isinstance(rows, int) and rows >= form.rows
+    return knows and file.config.get("backbone_hidden_size") == form.width
 
 
 def assistant_for(file: HeadsFile, target: Model) -> Assistant:

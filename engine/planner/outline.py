@@ -383,7 +383,8 @@ def pairs_named(target: str, draft: str) -> list[PairOutline]:
         return [replace(pair_of(outline, None), own_layer="required")]
     name: str | None = draft
     if draft == "auto":  # heads and assistants are small, and not planned for
-        name = None if catalog.assistant_for(target) else catalog.draft_for(target)
+        assistant = catalog.assistant_for(target)
+        name = "none" if assistant else catalog.draft_for(target)
     drafts = [name]
     if name is None and not _is_local(target):
         drafts = _catalogued_drafts(outline) or [None]

@@ -188,7 +188,7 @@ class AnswerWriter:
     def write(self, event: Event) -> None:
         """Send what a decoding event adds to the answer."""
         match event:
-            case Prefilled(token, log_probs, limits):
+            case Prefilled(token, log_probs, limits, reused):
                 self._trees.append(grown_tree(limits))
                 now = time.perf_counter()
                 if self.tokens:  # resumed: the text was read again, in a pass that verified no tree
@@ -198,6 +198,7 @@ class AnswerWriter:
                     self.seconds.other += now - self._last
                 else:
                     self._first = now
+                    self.reused_tokens = reused  # fewer than there are rows for, where heads read more anew
                 self._last = now
                 self._waited_s = self._model.waited_s
                 self._moved_before = self._model.moved

@@ -11,12 +11,13 @@ from engine import catalog, planner, protocol
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.drafts import stays_stored
 from engine.drafting import check_drafter
-from engine.errors import BadOption, Interrupted, VocabularyMismatch
+from engine.errors import BadCheckpoint, BadOption, Interrupted, UnsupportedModel, VocabularyMismatch
 from engine.heads import (
     BUILT_IN,
     Heads,
     HeadsFile,
     built_in_heads,
+    is_assistant_of,
     load_compiled_heads,
     open_heads,
     with_borrowed,
@@ -114,6 +115,8 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     draft_name = default_draft(target_name) if request.draft == "auto" else request.draft
     job.report("reading")
     target = open_checkpoint(catalog.resolve(target_name))
+    if request.draft == "auto" and (assistant := own_assistant(target_name, target)):
+        return PairFiles(target_name, target, str(assistant.path), heads=assistant)
     own = built_in_heads(target)
     if draft_name == BUILT_IN and own is None:
         raise planner.no_own_layer(target.path.name)
@@ -130,11 +133,25 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     return PairFiles(target_name, target, draft_name, draft)
 
 
+def own_assistant(target_name: str, target: Checkpoint) -> HeadsFile | None:
+    """Return the assistant that lies beside the target, or in the models folder; None if there is none, or
+    if it is damaged or another model's."""
+    folder = catalog.assistant_for(target_name)
+    if folder is None:
+        return None
+    try:
+        heads = open_heads(folder)
+        if heads is not None and is_assistant_of(heads, target):
+            return heads
+        log.warning("%s is an assistant of another model than %s.", folder, target.path.name)
+    except (BadCheckpoint, UnsupportedModel) as error:
+        log.warning("The assistant beside %s is left out: %s", target.path.name, error)
+    return None
+
+
 def default_draft(target: str) -> str | None:
-    """Return the folder of the assistant for `target` if there is one; else the catalogue's draft for it if
-    one is installed; else the folder of the heads that ship with the program; None if there are none."""
-    if assistant := catalog.assistant_for(target):
-        return str(assistant)
+    """Return the catalogue's draft for `target` if one is installed; else the folder of the heads that ship
+    with the program; None if there are none."""
     heads = catalog.heads_for(target)
     return catalog.draft_for(target) or (str(heads) if heads else None)
 

@@ -106,7 +106,8 @@ class EngineService:
                     conversation=request.conversation,
                     begun=begun,
                 )
-                expected = begun is None and answer.drafter == self.session.drafter("auto").name
+                usual = begun is None and request.options.recording is None
+                expected = usual and answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
                     self.fitted.learn(answer)
                 self.session.pair.target.model.remember()

@@ -134,6 +134,7 @@ def test_the_draft_is_found_for_the_path_of_a_known_target(models: Path, tmp_pat
 def put_assistant(folder: Path, kind: str = "gemma4_assistant") -> Path:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(f'{{"model_type": "{kind}"}}')
+    (folder / "model.safetensors").touch()
     return folder
 
 
@@ -157,6 +158,27 @@ def test_an_assistant_is_found_beside_the_path_of_a_target(models: Path, tmp_pat
     assert catalog.assistant_for(str(target)) == beside
     (beside / "config.json").write_text('{"model_type": "llama"}')
     assert catalog.assistant_for(str(target)) is None
+
+
+@pytest.mark.parametrize("name", ["any.gguf", "./any.gguf", "."])
+def test_an_assistant_is_found_beside_a_target_named_from_its_folder(
+    name: str, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("any.gguf").touch()
+    assert catalog.assistant_for(name) is None
+    assert catalog.assistant_for("/") is None
+    assert catalog.assistant_for(name) is None
+    own = put_assistant(tmp_path / "assistant")
+    assert catalog.assistant_for(name) == own
+    (own / "model.safetensors").unlink()
+    assert catalog.assistant_for(name) is None
+
+
+def test_in_the_models_folder_an_assistant_is_not_everyones(models: Path) -> None:
+    put_assistant(models / "assistant")
+    (models / "any.gguf").touch()
+    assert catalog.assistant_for(str(models / "any.gguf")) is None
 
 
 @pytest.fixture

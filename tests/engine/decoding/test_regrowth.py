@@ -3,6 +3,7 @@ now. In 16 bits through torch, where a row's bits depend on its pass, the answer
 
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -77,6 +78,28 @@ def test_after_the_recorded_trees_the_rule_goes_on():
     rule = Regrown(FixedLimits(limits), AnswerRecording(reused_tokens=0, trees=[tree]))
     assert rule.choose() == TreeLimits(9, 4, 7, 0.5, 288, rounds=3)
     assert [rule.choose(), rule.choose()] == [limits] * 2
+
+
+def test_seconds_of_recorded_trees_teach_the_rule_nothing():
+    """What grew ahead grows in turn then, within the seconds of the pass."""
+    seen = []
+    learning = SimpleNamespace(choose=lambda: TreeLimits(3, 1, 2), observe=seen.append)
+    tree = grown_tree(TreeLimits(9, 4, 7, 0.5, 288, rounds=3))
+    rule = Regrown(learning, AnswerRecording(reused_tokens=0, trees=[tree]))
+    for iteration in ("recorded", "new"):
+        rule.choose()
+        rule.observe(iteration)
+    assert seen == ["new"]
+
+
+def test_a_recording_says_what_was_reused_where_the_drafter_read_more_anew(monkeypatch):
+    sampler = Sampler(seed=3, temperature=0.7)
+    target, drafter = pair()
+    target.read(PROMPT[:-1], (), no_progress)
+    assert target.align(PROMPT[:-1]) > 2
+    monkeypatch.setattr(drafter, "covers", lambda prompt: 2)
+    first, *_ = events_of(TargetVerifier(target, sampler), drafter, sampler, FixedLimits(TreeLimits(4, 4, 6)))
+    assert first.reused == 2
 
 
 def test_recorded_budgets_are_those_of_the_first_trees():

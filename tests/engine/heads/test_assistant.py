@@ -360,6 +360,19 @@ def test_it_loads_as_a_draft_or_by_itself_where_it_lies_beside_its_target(folder
     engine.unload()
 
 
+@pytest.mark.parametrize("fault", ["of another model", "damaged"])
+def test_an_assistant_that_does_not_fit_hinders_no_target(folder, fault):
+    own = saved(folder.with_name("target-assistant"))
+    if fault == "damaged":
+        (own / "model.safetensors").write_bytes(b"{}")
+    else:
+        config = json.loads((own / "config.json").read_text())
+        (own / "config.json").write_text(json.dumps(config | {"backbone_hidden_size": 48}))
+    engine, found = load(folder)
+    assert found.draft is None
+    engine.unload()
+
+
 def test_other_models_beside_a_target_are_no_assistants(folder):
     other = folder.with_name("target-assistant")
     reference("llama").save_pretrained(other)
