@@ -13,6 +13,7 @@ from engine.documents import read_json
 from engine.files import write_whole
 
 EXPERTS_LIMIT = 1 << 15  # the same as in engine.checkpoints
+FEW_ROWS = 64  # rows on their own that are added to those counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,9 @@ class RoutingCounts:
 
     Attributes: `drawn`: passes that used the expert although the pass before had not; `fresh`: passes before
     which it was not used; `stayed`: experts, of all mixtures together, that a pass used after the pass
-    before; `stays`: experts that the pass before had used; `passes`.
+    before; `stays`: experts that the pass before had used; `passes`; of passes of more than one row:
+    `others`: their rows behind the first ones; `apart`: how many rows that choose on their own use as many
+    experts as these.
     """
 
     drawn: tuple[float, ...]
@@ -29,14 +32,22 @@ class RoutingCounts:
     stayed: float
     stays: float
     passes: float
+    others: float = 0.0
+    apart: float = 0.0
 
     def __post_init__(self) -> None:
         """Raises ValueError if these cannot be counts."""
         pairs = [*zip(self.drawn, self.fresh, strict=True), (self.stayed, self.stays)]
+        pairs.append((self.apart, self.others))
         pairs += [(each, self.passes + 1) for each in self.fresh]
         known = all(0 <= part <= whole < 1e9 for part, whole in pairs)
         if not 0 < len(self.drawn) <= EXPERTS_LIMIT or not known:
             raise ValueError("they are no counts")
+
+    def rows_apart(self, rows: int) -> float:
+        """Return how many rows that choose on their own use as many experts as `rows` rows of a tree, which
+        share them. Until passes tell, each is on its own."""
+        return 1 + (rows - 1) * (self.apart + FEW_ROWS) / (self.others + FEW_ROWS)
 
     def hit_rate(self, share: float) -> float:
         """Return the share of the experts chosen by a pass, of as many rows as those counted, that a cache of

@@ -36,7 +36,9 @@ _MASK32 = 0xFFFFFFFF
 _PHILOX_M = (0xD2511F53, 0xCD9E8D57)
 _PHILOX_W = (0x9E3779B9, 0xBB67AE85)
 _FIRST_CANDIDATES = 256  # number of tokens to examine first; most nuclei at everyday settings are smaller
-_ROWS_WITH_NOISE = 16  # rows whose noise is added at a time: of a large vocabulary, 20 MB
+# Noise is made for few rows at a time: making it takes some hundred bytes a number.
+_ROWS_WITH_NOISE = 16  # rows to which that of a whole vocabulary is added: 20 MB
+_NOISE = 1 << 20  # numbers of it where each row has its own
 # Lower temperatures are raised to this one: below it, logits would leave the range of float32, and the choice
 # no longer changes.
 _COLDEST = 1e-6
@@ -352,7 +354,10 @@ class Sampler:
         """Return `values` after XTC, with the noise of their tokens added, float64. The token with the
         highest sum is the one to choose. values, tokens: as `filtered` returns them."""
         values = as_float(self.excluded(values, tokens, positions), double=True)
-        return values + gumbel_noise(self.seed, like(tokens, positions)[:, None], tokens)
+        at, step = like(tokens, positions)[:, None], max(1, _NOISE // tokens.shape[-1])
+        pieces = [slice(start, start + step) for start in range(0, len(values), step)]
+        noisy = [values[rows] + gumbel_noise(self.seed, at[rows], tokens[rows]) for rows in pieces]
+        return noisy[0] if len(noisy) == 1 else namespace(values).concat(noisy)
 
     def excluded(self, values: Array, tokens: Array, positions: Sequence[int] | NDArray[np.int64]) -> Array:
         """Return `values` with -inf for the tokens that XTC excludes. values, tokens: as `filtered` returns

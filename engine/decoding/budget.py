@@ -10,12 +10,13 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.decoding.cost import CostCurve, Seconds, Work, unknown
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
 
 # With the root, a pass then has 2^n rows, which products take in whole chunks.
-BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))
+BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(1, 11))
 BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
 PLAIN = 0  # the budget of an iteration without a tree
 # Iterations without a tree before one is grown to learn what it would bring: PROBE, or, if that is more, DEAR
@@ -27,17 +28,17 @@ LOST = 1.0  # iterations that the trees of an answer may cost in vain before it 
 # Plain decoding is tried once if trees are expected to be faster than it is by less than this factor.
 UNSURE = 4.0
 DECIDE_S = 0.01  # seconds of decoding between two decisions: deciding takes 0.2 ms
-MEMORY = 40  # iterations whose acceptance is remembered
-LAST = 8  # measured times remembered for each size
-FADE = 0.93  # factor by which the weight of an acceptance falls with each iteration
-FADE_SECONDS = 0.8  # the same for a measured time: times vary less by chance and are outdated sooner
-NEAR = 0.25  # weight of a time that was measured at half or twice the size in question
-CHANGE = 2.0  # a time longer or shorter by this factor means that the machine's speed has changed
-HOPE = 0.4  # an untried smaller size is assumed to be faster: seconds ~ size ** HOPE
+MEMORY = 64  # iterations whose acceptance is remembered
+FADE = 0.95  # factor by which the weight of an acceptance falls with each iteration
 # The gain from one doubling of the budget serves as an estimate of the gain from the next, and weighs as much
 # as this number of trees.
 BELIEF = 3.0
 GAIN = 1.03  # the budget changes only if the speed is expected to rise by more than this factor
+# Where the last trees tell as much of a budget as SETTLED trees, and less of the next larger one than a part of
+# a tree, that one is tried once if its speed is expected to be lower by less than a factor of DOUBT.
+SETTLED = 12.0
+FORGOTTEN = 0.05
+DOUBT = 1.25
 KNOWN = 4  # trees needed before a drafter's chances can be corrected, and in an answer before it has none
 MODESTY = 0.25, 2.0  # range of the exponent that corrects a drafter's chances
 
@@ -89,79 +90,6 @@ class Replayed:
         self._rule.observe(iteration)
 
 
-Seconds = Callable[[int], float]
-
-
-def unknown(size: int) -> float:
-    """A prediction of seconds where none is known: all sizes take equally long."""
-    return 1.0
-
-
-class CostCurve:
-    """An estimate of seconds as a function of size, from a prediction and noisy, drifting measurements."""
-
-    def __init__(self, predicted: Seconds = unknown) -> None:
-        """predicted: size -> seconds; only the ratios of its values matter."""
-        self._predicted = predicted
-        self._count = 0
-        self._changed = False
-        # size -> (number, seconds) of each of its last measurements. They are kept per size, so that those of
-        # one size never displace those of another.
-        self._measured: dict[int, deque[tuple[int, float]]] = {}
-
-    def add(self, size: int, seconds: float) -> bool:
-        """Note a measurement; return whether it shows that the machine's speed has changed."""
-        earlier = [past for _, past in self._measured.get(size, ())]
-        changed = bool(earlier) and not 1 / CHANGE < seconds / float(np.median(earlier)) < CHANGE
-        if changed:
-            self._measured.clear()
-            self._changed = True
-        self._count += 1
-        self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
-        return changed
-
-    def knows(self, size: int) -> bool:
-        """Return whether this size was measured."""
-        return size in self._measured
-
-    def __bool__(self) -> bool:
-        """Return whether anything was measured."""
-        return bool(self._measured)
-
-    @property
-    def is_predicted(self) -> bool:
-        """Whether the machine's speed has stayed in proportion to the prediction."""
-        return not self._changed
-
-    def at(self, size: int) -> float:
-        """Return the estimated seconds at `size`, from a line fitted to how nearby measurements compare with
-        the prediction.
-
-        Untried sizes get optimistic estimates, so that they are tried: while only one size is measured, the
-        prediction is taken to be right in proportion; after a change of the machine's speed, a size smaller
-        than all measured ones is taken to be faster, and for a larger one the prediction is trusted.
-        """
-        least, most = min(self._measured), max(self._measured)
-        predicted = self._predicted(size)
-        if size > most and self._changed:
-            return self.at(most) * predicted / self._predicted(most)
-        if size < least and self._changed:
-            return self.at(least) * min(float((size / least) ** HOPE), predicted / self._predicted(least))
-        near: dict[int, float] = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
-        points = [  # plain numbers: for so few, numpy's overhead would dominate
-            (other, seconds / self._predicted(other), near[other] * FADE_SECONDS ** (self._count - number))
-            for other, pairs in self._measured.items()
-            for number, seconds in pairs
-        ]
-        total = sum(weight for _, _, weight in points)
-        size_0 = sum(weight * other for other, _, weight in points) / total
-        ratio_0 = sum(weight * ratio for _, ratio, weight in points) / total
-        spread = sum(weight * (other - size_0) ** 2 for other, _, weight in points)
-        common = sum(weight * (other - size_0) * (ratio - ratio_0) for other, ratio, weight in points)
-        slope = max(0.0, common / spread) if spread > 0 else 0.0
-        return predicted * max(ratio_0 + slope * (size - size_0), min(ratio for _, ratio, _ in points) / 2)
-
-
 @dataclass(frozen=True, slots=True)
 class _Past:
     """What `AutoLimits` remembers about an iteration.
@@ -188,12 +116,24 @@ class AutoLimits:
     holds, and else to half at most. A mixture of experts needs that: once all its experts are used, half as
     many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except one
     now and then, ever more rarely, until one pays or the machine's speed changes.
+
+    Where experts are brought when rows choose them, rows are dear; how dear follows from how many were
+    missing in passes of any size. So trees grow while a cache fills, or while rows share experts.
     """
 
-    def __init__(self, start: TreeLimits, most: int = BUDGETS[-1], predicted: Seconds = unknown) -> None:
+    def __init__(
+        self,
+        start: TreeLimits,
+        most: int = BUDGETS[-1],
+        predicted: Seconds = unknown,
+        work: Callable[[], Work] = Work,
+    ) -> None:
         """start: limits of the first tree. most: maximum budget. predicted: budget -> seconds of an
-        iteration; only the ratios of its values matter."""
+        iteration in which no expert is missing; only the ratios of its values matter. work: returns what the
+        models have done so far."""
         self._limits = start
+        self._work = work
+        self._before = work()
         self._budgets = [PLAIN, *(budget for budget in BUDGETS if budget <= most)]
         # For each doubling of the budget: how many nodes were accepted among those that it adds, and in how
         # many trees that had them; recent trees weigh more.
@@ -213,29 +153,33 @@ class AutoLimits:
 
     def begin(self) -> None:
         """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees; if
-        the last answer ended without, with half as many in vain."""
+        the last answer ended without, those may cost a quarter as much in vain."""
         self._grown = self._plain = 0
         self._grown_s = self._gained = 0.0
         self._back = PLAIN
         self._may_lose = LOST
         if self._limits.budget == PLAIN:
-            self._may_lose = LOST / 2
+            self._may_lose = LOST / 4
             self._vain //= 2
             self._limits = replace(self._limits, budget=self._likeliest())
 
     def choose(self) -> TreeLimits:
+        self._before = self._work()
         return self._limits
 
     def observe(self, iteration: Iterated) -> None:
         limits = iteration.limits
-        seconds = iteration.draft_s + iteration.target_s + iteration.other_s
-        # In the first tree after others without one, a draft model also reads the tokens since then.
-        if not (limits.budget and self._plain) and self._iteration_s.add(limits.budget + 1, seconds):
+        seconds = self._draft_s(iteration) + iteration.target_s + iteration.other_s
+        done = self._work() - self._before
+        self._iteration_s.miss(limits.budget + 1, done.misses)
+        is_usual = not done.firsts
+        if is_usual and self._iteration_s.add(limits.budget + 1, seconds, done.misses):
             self._vain, self._rest = 0, PROBE
         if limits.budget:
-            self._remember(iteration)
-            self._grown_s += seconds
-            self._gained += len(iteration.tokens)
+            self._remember(iteration, is_usual and not self._plain)
+            if is_usual:
+                self._grown_s += seconds
+                self._gained += len(iteration.tokens)
         self._plain = 0 if limits.budget else self._plain + 1
         self._undecided_s += seconds
         if self._plain >= self._rest:
@@ -251,12 +195,19 @@ class AutoLimits:
             worth = self._worth(budget, beams) if budget else limits.worth
             self._limits = TreeLimits(budget, beams, self._best_depth(), worth)
 
-    def _remember(self, iteration: Iterated) -> None:
-        """Learn from the tree of an iteration."""
+    def _draft_s(self, iteration: Iterated) -> float:
+        """Return the seconds of growing a tree. In the first one after iterations without a tree, a draft
+        model also reads the tokens since then: this does not count."""
+        if not self._plain or not self._round_s:
+            return iteration.draft_s
+        return min(iteration.draft_s, iteration.rounds * self._round_s.at(iteration.limits.beams))
+
+    def _remember(self, iteration: Iterated, is_usual: bool) -> None:
+        """Learn from the tree of an iteration. is_usual: whether its rounds took as long as others do."""
         self._grown += 1
         limits, tree = iteration.limits, iteration.tree
         # A tree that had nodes from the start may have needed no round at all.
-        if iteration.rounds and not self._plain and not iteration.survivors:
+        if iteration.rounds and is_usual and not iteration.survivors:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
         ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")[iteration.accepted]
         self._accepted *= FADE
@@ -297,12 +248,14 @@ class AutoLimits:
 
     def _likeliest(self) -> int:
         """Return the budget of a trial: the one of recent trees that came closest to paying."""
-        tried = [
-            b for b, trees in zip(BUDGETS, self._trees, strict=True) if trees >= 1 and b in self._budgets
-        ]
+        tried = [self._budgets[place] for place in self._tried()]
         if not tried:
             return self._budgets[:2][-1]
         return min(tried, key=lambda budget: self._iteration_s.at(budget + 1) / self.tokens(budget))
+
+    def _tried(self) -> list[int]:
+        """Return the places, among the budgets, of those of which recent trees tell what they bring."""
+        return [place for place in range(1, len(self._budgets)) if self._trees[place - 1] >= 1]
 
     def _may_be_plain(self) -> bool:
         """Return whether this answer has shown enough of its trees to go on without them."""
@@ -313,7 +266,8 @@ class AutoLimits:
         now, self._back = self._back or self._limits.budget, PLAIN
         here = max(0, bisect_right(self._budgets, now) - 1)
         least = 0 if self._iteration_s.is_predicted else max(0, here - 1)
-        choices = [b for b in self._budgets[least : here + 2] if b or self._may_be_plain()]
+        most = max([here + 1, *(self._tried() if self._iteration_s.is_predicted else ())])
+        choices = [b for b in self._budgets[least : most + 1] if b or self._may_be_plain()]
         seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         # Whether trees are faster than plain decoding is known only where both were measured.
@@ -321,7 +275,21 @@ class AutoLimits:
         if plain < UNSURE * seconds_per_token[best] and not self._iteration_s.knows(PLAIN + 1):
             self._back = now
             return PLAIN
-        return best if seconds_per_token[best] * GAIN < seconds_per_token[now] else now
+        if seconds_per_token[best] * GAIN < seconds_per_token[now]:
+            return best
+        return self._glance(now, seconds_per_token[now])
+
+    def _glance(self, now: int, seconds_per_token: float) -> int:
+        """Return the next larger budget than `now`, for one tree, if the last trees tell much of `now` and
+        nothing of the larger one, which may be better; else `now`."""
+        larger = bisect_right(self._budgets, now)
+        if not now or larger == len(self._budgets):
+            return now
+        if self._trees[larger - 1] >= FORGOTTEN or self._trees[larger - 2] < SETTLED:
+            return now
+        budget = self._budgets[larger]
+        expected = self._iteration_s.at(budget + 1) / self.tokens(budget)
+        return budget if expected < DOUBT * seconds_per_token else now
 
     def _best_beams(self, budget: int) -> int:
         """Return the best number of beams. The more nodes a round expands, the fewer rounds are needed; but a

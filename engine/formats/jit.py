@@ -22,6 +22,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import overload
 from platformdirs import user_cache_path
 
+from engine import firsts
 from engine.formats.kernel_folders import state_of, use_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -92,6 +93,7 @@ def cached_address(signature: Any, function: Callable[..., None], reorder: bool 
     if _CACHED:
         compiled._cache = _Cache(function)
     compiled.compile()
+    firsts.note()
     _KEPT.append(compiled)
     address: int = compiled.address
     return address

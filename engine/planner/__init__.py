@@ -47,7 +47,16 @@ from engine.planner.recommendation import (
     recommend,
     reliable_speed,
 )
-from engine.planner.search import COMPILED_RAM, LEAST_CONTEXT, PROMPT, iteration_seconds, plan_for, smaller
+from engine.planner.search import (
+    COMPILED_RAM,
+    LEAST_CONTEXT,
+    PROMPT,
+    TreePlan,
+    iteration_seconds,
+    plan_for,
+    smaller,
+    tree_plan,
+)
 
 __all__ = [
     "COMPILED_RAM",
@@ -74,6 +83,7 @@ __all__ = [
     "RatedPlan",
     "Recommendation",
     "Tiers",
+    "TreePlan",
     "acceptance",
     "asked_for",
     "cards",
@@ -102,6 +112,7 @@ __all__ = [
     "remember",
     "self_pairs",
     "smaller",
+    "tree_plan",
     "usual_card",
     "variant_outline",
     "with_itemsize",

@@ -175,9 +175,14 @@ class Outline:
         bits = 2 * 8 * sum(self.layers) / self.layer_weights
         return max(self.uncut, int(cuts.ROWS * max(self.widest, self.hidden) * bits / 8)) + 2 * SECTOR
 
+    def _apart(self, rows: int) -> float:
+        """Return how many rows that choose experts on their own use as many as `rows` rows of a tree: fewer,
+        if earlier answers taught how many they share."""
+        return self.routing.rows_apart(rows) if self.routing else rows
+
     def touched(self, rows: int) -> float:
         """Return the expected share of the layers' weights that a pass over `rows` rows uses."""
-        return float(1 - (1 - self.active) * (1 - self.chosen) ** (rows - 1))
+        return float(1 - (1 - self.active) * (1 - self.chosen) ** (self._apart(rows) - 1))
 
     def hit_rate(self, share: float, cautious: bool = False) -> float:
         """Return the share of a token's experts that are in a cache of a `share` of all experts: by what
@@ -191,8 +196,9 @@ class Outline:
         """Return the bytes of experts that a pass over `rows` rows reads beside a cache of a `share` of all
         experts. Rows that share experts miss less than each alone; a cache has its share of any experts.
         cautious: as for `hit_rate`."""
-        alone = rows * self.chosen * (1 - self.hit_rate(share, cautious))
-        return self.experts * min(alone, (1 - (1 - self.chosen) ** rows) * (1 - share))
+        apart = self._apart(rows)
+        alone = apart * self.chosen * (1 - self.hit_rate(share, cautious))
+        return float(self.experts * min(alone, (1 - (1 - self.chosen) ** apart) * (1 - share)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ more memory or bandwidth never gives a slower prediction.
 """
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -29,6 +30,7 @@ from engine.planner.prediction import (
 )
 from engine.planner.shared_experts import shared_misses
 from engine.planner.shared_target import SharedTarget
+from engine.protocol.requests import MAX_BUDGET
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
@@ -160,6 +162,22 @@ class Candidate:
         device = free if limit is None else min(free, limit)
         return place(target, int(device / self.expansion), in_ram)
 
+    def device_nbytes(self, placement: LayerPlacement) -> int:
+        """Return the bytes on the device that the pair takes, with the target's layers as placed."""
+        taken = placement.device + placement.ring + placement.table + self.overhead_nbytes
+        taken += placement.packing - int(self.lent * placement.device)
+        tiled = placement.device + placement.table + placement.packing
+        return taken + int((self.expansion - 1) * tiled)
+
+    def most_budget(self, placement: LayerPlacement) -> int:
+        """Return the budget of the largest tree for which there is memory, at least this candidate's."""
+        free = self.usable_nbytes - self.device_nbytes(placement)
+        most = self.overhead_nbytes + max(0, free)
+        larger = range(self.budget + 1, MAX_BUDGET + 1)
+        return self.budget + bisect_right(
+            larger, most, key=lambda budget: replace(self, budget=budget).overhead_nbytes
+        )
+
     @property
     def device_limit_nbytes(self) -> int | None:
         """The user's limit for the compute device: of VRAM on a card, of RAM on the CPU."""
@@ -235,21 +253,51 @@ def candidates(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Iter
                     yield Candidate(pair, machine, asked, device, budget, target_unpacked, draft_unpacked)
 
 
-def iteration_seconds(
-    machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan
-) -> Callable[[int], float] | None:
-    """Return a function: budget -> predicted seconds of an iteration, with the target's layers where `plan`
-    puts them. None if the plan does not run."""
-    limits = plan.held_to(asked)
+@dataclass(frozen=True, slots=True)
+class TreePlan:
+    """What a plan says of trees.
+
+    Attributes: `first`: the budget of the first one, None for the drafter's default; `most`: that of the
+    largest one for which there is memory; `iteration_s`: budget -> predicted seconds of an iteration;
+    `computing_s`: the same if the cache of experts has all that are chosen.
+    """
+
+    first: int | None
+    most: int
+    iteration_s: Callable[[int], float]
+    computing_s: Callable[[int], float]
+
+
+def tree_plan(machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan) -> TreePlan | None:
+    """Return what is to be known of trees with the target's layers where `plan` puts them; None if the plan
+    does not run."""
+    if plan.budget is None:
+        return None
+    limits = replace(plan.held_to(asked), context=plan.context)
 
     def candidate(budget: int) -> Candidate:
         unpacked = plan.target_unpacked, plan.draft_unpacked
         return Candidate(pair, machine, limits, plan.device, budget, *unpacked)
 
-    placement = None if plan.budget is None else candidate(plan.budget).placement()
+    first = candidate(plan.budget)
+    placement = first.placement()
     if placement is None:
         return None
-    return lambda budget: predict(candidate(budget), placement, Correction()).s
+    known = Correction()
+    return TreePlan(
+        plan.budget,
+        first.most_budget(placement),
+        lambda budget: predict(candidate(budget), placement, known).s,
+        lambda budget: predict(candidate(budget), placement, known, missing=False).s,
+    )
+
+
+def iteration_seconds(
+    machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan
+) -> Callable[[int], float] | None:
+    """Return `TreePlan.iteration_s`; None if the plan does not run."""
+    trees = tree_plan(machine, pair, asked, plan)
+    return trees and trees.iteration_s
 
 
 def _forms(
@@ -261,8 +309,11 @@ def _forms(
     return choices
 
 
-def predict(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> PredictedIteration:
-    """Predict one iteration with the candidate's budget."""
+def predict(
+    candidate: Candidate, placement: LayerPlacement, correction: Correction, missing: bool = True
+) -> PredictedIteration:
+    """Predict one iteration with the candidate's budget. missing: whether the cache of experts lacks
+    some of those that are chosen."""
     pair, budget = candidate.pair, candidate.budget
     tokens = replace(pair.acceptance, gain=pair.acceptance.gain * correction.acceptance).tokens(budget)
     draft_s = 0.0
@@ -275,10 +326,12 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     if target.packed or not compute.unpacks:
         passing = placement.streamed * target.touched(1 + budget)
         if placement.cache:
-            passing = target.missed(1 + budget, placement.cache / target.experts)
+            passing = target.missed(1 + budget, placement.cache / target.experts) if missing else 0.0
         computing_s += passing * compute.moving * (1.0 if compute.unpacks else target.packing)
     launched_s = launching_s(target, placement, 1 + budget, compute, candidate.target_unpacked)
     streaming, share = moving(candidate, placement, 1 + budget), 0.0
+    if placement.cache and not missing:
+        streaming = Stream(0.0, 0.0, 0.0)
     if helped := shared(candidate, placement):
         most = helped.share()
         share = helped.lent(most) / placement.streamed
@@ -286,7 +339,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
             computing_s = helped.computing_s(1 + budget, most)
             launched_s = helped.launching_s(1 + budget, most)
             streaming = helped.streaming(1 + budget, most)
-    elif placement.cache and (beside := _beside(candidate)):
+    elif placement.cache and missing and (beside := _beside(candidate)):
         streaming, share = shared_misses(target, placement, streaming, beside, 1 + budget)
         missed = target.missed(1 + budget, placement.cache / target.experts, cautious=True)
         near = share * missed / (target.experts * (1 - (1 - target.chosen) ** (1 + budget)))
@@ -337,10 +390,7 @@ def _plan(
     if limit is not None or not placement.whole:
         limit = free if limit is None else min(limit, free)
     ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
-    on_device = placement.device + placement.ring + placement.table + candidate.overhead_nbytes
-    on_device -= int(candidate.lent * placement.device)
-    on_device += placement.packing
-    on_device += int((candidate.expansion - 1) * (placement.device + placement.table + placement.packing))
+    on_device = candidate.device_nbytes(placement)
     if on_card:
         memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
     else:

@@ -2,7 +2,6 @@
 remembers measurements that correct later plans. Does not import torch."""
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +10,7 @@ import psutil
 from engine import catalog, machine, planner, protocol
 from engine.checkpoints import Checkpoint
 from engine.errors import OutOfMemory
-from engine.planner import Asked, MachineProfile, PairOutline, Plan
+from engine.planner import Asked, MachineProfile, PairOutline, Plan, TreePlan
 
 log = logging.getLogger(__name__)
 
@@ -37,9 +36,9 @@ class Fitted:
         free, limit = plan / GIB, asked / GIB
         return f"Only {free:.1f} GiB of RAM are free for weights, less than the limit of {limit:.1f} GiB."
 
-    def iteration_seconds(self) -> Callable[[int], float] | None:
-        """Return a function: budget -> predicted seconds of an iteration; None if there is no prediction."""
-        return planner.iteration_seconds(self.machine, self.pair, self.asked, self.plan)
+    def trees(self) -> TreePlan | None:
+        """Return what the plan says of trees; None if the target does not fit."""
+        return planner.tree_plan(self.machine, self.pair, self.asked, self.plan)
 
     def shrink(self, full: Literal["vram", "ram"]) -> str | None:
         """Switch to the next smaller plan because the memory of the tier `full` has run out. Return a

@@ -197,7 +197,7 @@ class EngineService:
                 loaded = build(job, self._pair, plan)
                 if self._prompts is not None:
                     attach(self._prompts, self._pair, loaded)
-                self.session = Session(loaded, plan.budget, self.fitted.iteration_seconds())
+                self.session = Session(loaded, self.fitted.trees())
                 return note
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)

@@ -10,18 +10,20 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from engine import protocol
+from engine import firsts, protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
 from engine.decoding.ahead import GrowingAhead, Payoff, ahead_rule
-from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed, unknown
+from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding.chain_length import ChainLength
+from engine.decoding.cost import Work, unknown
 from engine.decoding.iteration import Rule, decode
 from engine.decoding.regrowth import Regrown
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
 from engine.model.sequence import Sequence
+from engine.planner import TreePlan
 from engine.protocol import thoughts
 from engine.serving.answer import AnswerWriter, BegunAnswer, Emit
 from engine.serving.pair import LoadedPair
@@ -47,14 +49,11 @@ class Session:
     Attribute: `begun`: what the last answer that an error ended had committed; None if that was nothing.
     """
 
-    def __init__(
-        self, pair: LoadedPair, budget: int | None = None, iteration_s: Callable[[int], float] | None = None
-    ) -> None:
-        """budget: the budget of a drafter's first tree, unless the user fixes one; None: the drafter's
-        default. iteration_s: budget -> predicted seconds of an iteration, or None."""
+    def __init__(self, pair: LoadedPair, trees: TreePlan | None = None) -> None:
+        """trees: what the pair's plan says of them; None: drafters begin with their defaults, and there is
+        memory for any."""
         self.pair = pair
-        self._budget = budget
-        self._iteration_s = iteration_s or unknown
+        self._trees = trees or TreePlan(None, protocol.MAX_BUDGET, unknown, unknown)
         self._drafters: dict[str, Drafter] = {}
         self._rules: dict[str, Rule] = {}
         self._payoffs: dict[str, Payoff] = {}  # by drafter: whether it pays that it goes on in passes
@@ -78,7 +77,7 @@ class Session:
     def drafter(self, name: str) -> Drafter:
         """Return the drafter called `name`, which may be "auto". Raises BadOption if it cannot run."""
         if name == "auto":
-            heads_pay = self._iteration_s(0) >= HEADS_PASS_S
+            heads_pay = self._trees.iteration_s(0) >= HEADS_PASS_S
             name = default_drafter(self.pair.draft is not None, heads_pay)
         if name not in self._drafters:
             pair = self.pair
@@ -119,25 +118,42 @@ class Session:
 
     def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
-        this drafter on this machine."""
+        this drafter on this machine.
+
+        Raises BadOption if the user fixed a budget for which there is no memory. Where one is only replayed,
+        trees are as large as there is memory for, which changes no token.
+        """
+        most = self._trees.most
         requested = {"budget": options.budget, "beams": options.beams, "depth": options.depth}
         fixed = {name: limit for name, limit in requested.items() if limit is not None}
         if drafter.defaults.budget == 0:
             return FixedLimits(drafter.defaults)
+        if options.budget is not None and options.budget > most:
+            raise BadOption(
+                f"There is no memory for trees of {options.budget:,} nodes: they may have {most:,}.",
+                "Set a smaller --budget, or leave it to the engine; or close other programs and load the "
+                "model again.",
+            )
+        default = replace(drafter.defaults, budget=min(drafter.defaults.budget, most))
         if "budget" in fixed or (drafter.needs.rejection and not drafter.is_chain):
-            return FixedLimits(replace(drafter.defaults, **fixed))
+            return FixedLimits(replace(default, **fixed))
         if drafter.name not in self._rules:
-            most = (self.pair.target.model.tree_rows or BUDGETS[-1] + 1) - 1
-            first = replace(drafter.defaults, budget=min(self._budget or drafter.defaults.budget, most))
+            most = min(most, (self.pair.target.model.tree_rows or BUDGETS[-1] + 1) - 1)
+            first = replace(default, budget=min(self._trees.first or default.budget, most))
             self._rules[drafter.name] = (
-                ChainLength(drafter.defaults)
+                ChainLength(default)
                 if drafter.is_chain
-                else AutoLimits(first, most, self._iteration_s)
+                else AutoLimits(first, most, self._trees.computing_s, self._work)
             )
         rule = self._rules[drafter.name]
         if isinstance(rule, AutoLimits):
             rule.begin()
         return Overridden(rule, fixed) if fixed else rule
+
+    def _work(self) -> Work:
+        """Return what the models have done so far."""
+        experts = self.pair.target.model.experts
+        return Work(experts.misses if experts else 0, firsts.count())
 
     def forget(self) -> None:
         """Drop all rows of both models, because none can be trusted after an error."""
@@ -237,7 +253,8 @@ class Session:
         if options.recording:
             rule = Regrown(rule, options.recording)
         else:
-            rule = Replayed(rule, options.budgets) if options.budgets else rule
+            if options.budgets:
+                rule = Replayed(rule, [min(budget, self._trees.most) for budget in options.budgets])
             ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
             rule = ahead or rule
         writer = AnswerWriter(

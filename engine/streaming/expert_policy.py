@@ -1,5 +1,6 @@
 """Expects which experts of a model's mixtures are used soon. This module itself moves nothing."""
 
+import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -66,10 +67,12 @@ class ExpertPolicy:
         self._fresh = np.zeros(len(mixtures))  # decayed number of passes that could draw it
         self._stayed = self._stays = 0.0  # experts that a pass used again, and could have used again
         self._passes = np.zeros(len(numbers))  # decayed number of passes of each mixture
+        self._others = self._apart = 0.0  # decayed numbers of rows, as in `RoutingCounts`
         if counts and len(counts.drawn) == len(mixtures):
             self._drawn[:], self._fresh[:] = counts.drawn, counts.fresh
             self._stayed, self._stays = counts.stayed, counts.stays
             self._passes[:] = counts.passes
+            self._others, self._apart = counts.others, counts.apart
         self._now = len(numbers) - 1
         self._rows: dict[int, Sequence[Sequence[int]]] = {}  # the experts of each row, by mixture
         self.chances = np.zeros(len(mixtures))
@@ -93,6 +96,8 @@ class ExpertPolicy:
             round(float(self._stayed), 3),
             round(float(self._stays), 3),
             round(float(self._passes.max()), 3),
+            round(self._others, 3),
+            round(self._apart, 3),
         )
 
     def choose(self, mixture: int, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
@@ -104,6 +109,8 @@ class ExpertPolicy:
         self.wanted = list(wanted)
         told, self._told = self._told, None
         self.was_told = told is not None and told.turn == self._now
+        if self.learns and len(rows) > 1:
+            self._compare(rows, len(self.wanted), len(ours))
         if self.learns and len(wanted) <= MOST * len(ours):
             before = self._used[ours]
             self._used[ours] = False
@@ -133,6 +140,15 @@ class ExpertPolicy:
         self._told = _EarlyChoice(turn, places, used, usual, soon)
         self.awaited = None
         self._worth[ours] = np.maximum(soon, (soon + usual) / (1 + len(self._members)))
+    def _compare(self, rows: Sequence[Sequence[int]], used: int, experts: int) -> None:
+        """Learn from a pass how many experts its rows share: n rows that choose on their own, and evenly,
+        leave out a share of (1 - chosen / experts) ** n of a mixture's experts."""
+        others, chosen = len(rows) - 1, len(rows[0])
+        apart = float(others)
+        if used < experts:
+            apart = math.log(1 - used / experts) / math.log(1 - chosen / experts) - 1
+        self._others = self._others * DECAY + others
+        self._apart = self._apart * DECAY + min(max(apart, 0.0), others)
 
     def kept(self, row: int) -> None:
         """Note that the pass has ended, and that the text goes on behind this row of it."""

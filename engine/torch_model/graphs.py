@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine import ways
+from engine import firsts, ways
 from engine.errors import exhausted_tier
 from engine.model.rows import Output, Rows
 from engine.quantization import Workspace
@@ -126,6 +126,7 @@ class Graphs:
         inputs.fill(TensorRows.of(rows), cache, tail_positions)
         cache.clear_behind(len(rows))
         if recording is None:
+            firsts.note()
             try:
                 recording = self._recorded(inputs, cache.addressed(inputs.slots, keys), hidden_layers, run)
             except RuntimeError as error:

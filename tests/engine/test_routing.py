@@ -39,6 +39,7 @@ def test_counts_are_kept_for_each_model_wherever_its_files_are():
         b'{"drawn": [-1.0], "fresh": [2.0], "stayed": 1, "stays": 2, "passes": 4}',
         b'{"drawn": [1e308], "fresh": [1e308], "stayed": 1, "stays": 2, "passes": 4}',
         b'{"drawn": ["many"], "fresh": [2.0], "stayed": 1, "stays": 2, "passes": 4}',
+        b'{"drawn": [1.0], "fresh": [2.0], "stayed": 1, "stays": 2, "passes": 4, "others": 1, "apart": 2}',
         b"[" * 10_000,
     ],
 )
@@ -53,6 +54,23 @@ def test_a_damaged_file_is_ignored_and_replaced(content):
 def test_counts_of_a_model_with_other_experts_are_ignored():
     assert ExpertPolicy([0] * 3, COUNTS).common() == []
     assert ExpertPolicy([0] * 2, COUNTS).common() == [0, 1]
+
+
+@pytest.mark.parametrize("overlap", [0.0, 0.6])
+def test_rows_that_share_experts_count_as_fewer_rows(overlap):
+    """What is learned from passes of 4 rows tells how many experts other numbers of rows use."""
+    routing = Routing(layers=4, experts=64, chosen=4, rows=4, passes=200, skew=0.0, overlap=overlap)
+    policy = ExpertPolicy(np.repeat(np.arange(4), 64).tolist())
+    for turn in routed(routing):
+        policy.choose(turn.mixture, turn.wanted, [turn.last] * 4)
+    assert policy.counts.rows_apart(1) == 1
+    for rows in (2, 8, 16):
+        turns = routed(replace(routing, rows=rows, passes=40, seed=2))
+        used = np.mean([len(turn.wanted) for turn in turns]) / 64
+        apart = policy.counts.rows_apart(rows)
+        assert 1 - (1 - 4 / 64) ** apart == pytest.approx(used, rel=0.08)
+    few = replace(COUNTS, others=1.0, apart=0.0)
+    assert few.rows_apart(11) > 10, "few rows teach little"
 
 
 def test_the_hit_rate_that_follows_from_counts_is_what_a_cache_reaches():

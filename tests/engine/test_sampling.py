@@ -282,6 +282,27 @@ def test_rows_share_noise_by_position_and_choose_as_if_each_had_its_own(library,
     assert [tuple(noise.shape) for noise in made] == [(vocabulary,)] * 7
 
 
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_noise_of_many_candidates_is_made_for_few_rows_at_a_time_with_the_same_bits(library, monkeypatch):
+    rows, vocabulary, made = 23, 700, []
+    numbers = np.random.default_rng(4).normal(0, 4, (rows, vocabulary)).astype(np.float32)
+    logits = torch.from_numpy(numbers) if library == "torch" else numbers
+    positions = [100 + row % 7 for row in range(rows)]
+    sampler = Sampler(seed=5, temperature=1.3, top_k=600, xtc_probability=0.5)
+    filtered = sampler.filtered(logits)
+    expected = sampler.perturbed(*filtered, positions)
+    original = sampling.gumbel_noise
+
+    def noting(*arguments):
+        made.append(original(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(sampling, "_NOISE", 5000)
+    monkeypatch.setattr(sampling, "gumbel_noise", noting)
+    assert (sampler.perturbed(*filtered, positions) == expected).all()
+    assert [noise.shape[0] for noise in made] == [8, 8, 7]
+
+
 def test_on_a_card_the_best_tokens_have_the_same_log_probabilities(monkeypatch):
     logits = torch.randn(5, 3000, generator=torch.Generator().manual_seed(2)) * 5
     tokens, log_probs = sampling.best_tokens(logits, 20)

@@ -4,6 +4,8 @@ from typing import Any
 
 from torch import Tensor
 
+from engine import firsts
+
 
 class Launch:
     """A kernel with its constants. Triton finds out in each launch which of its compilations is meant, which
@@ -38,3 +40,4 @@ class Launch:
         # Products and sums are rounded separately, so that unpacked numbers equal the reference's to the last
         # bit. The interpreter compiles nothing, so nothing is kept.
         self._compiled[kind] = self._kernel[grid](*args, *self._constants, enable_fp_fusion=False)
+        firsts.note()

@@ -1,5 +1,6 @@
 """Predicted seconds, compared with measurements and with the formula of the bound."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,19 @@ def test_what_a_model_has_learned_replaces_the_usual_hit_rate(monkeypatch, tmp_p
     learned = catalogued("qwen3-30b-a3b-q4_k_m").hit_rate(0.25)
     assert learned == pytest.approx(0.25, abs=0.02)
     assert learned < usual
+
+
+def test_measured_overlap_of_rows_makes_a_tree_of_a_mixture_cheaper():
+    mixture = catalogued("qwen3-30b-a3b-q4_k_m")
+    counts = RoutingCounts((50.0,) * 64, (800.0,) * 64, 8.0, 128.0, 850.0)
+    apart, sharing = (
+        replace(mixture, routing=replace(counts, others=10_000.0, apart=rows)) for rows in (10_000.0, 3_000.0)
+    )
+    assert apart.touched(16) == pytest.approx(mixture.touched(16), rel=1e-3)
+    assert sharing.touched(1) == mixture.touched(1)
+    assert sharing.touched(16) < 0.6 * apart.touched(16)
+    assert sharing.missed(16, 0.3) < 0.6 * apart.missed(16, 0.3)
+    assert sharing.missed(1, 0.3) == apart.missed(1, 0.3)
 
 
 def test_a_prompt_needs_the_head_once():

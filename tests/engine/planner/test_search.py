@@ -10,12 +10,22 @@ from hypothesis import given, settings
 from engine.checkpoints.storage import BLOCKS
 from engine.compiled.layout import LAYOUTS, expansion
 from engine.model import shared_rows
-from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
+from engine.planner import (
+    Acceptance,
+    Asked,
+    Correction,
+    MachineProfile,
+    PairOutline,
+    plan_for,
+    smaller,
+    tree_plan,
+)
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
 from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, self_pairs
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM, Candidate
 from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
+from engine.protocol.requests import MAX_BUDGET
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
 
 ASKED = Asked(8192)
@@ -130,6 +140,34 @@ def test_a_card_of_24_gib_reaches_the_expected_speed():
     assert plan.seconds_per_pass == pytest.approx(
         plan.predicted_tokens_per_pass / plan.predicted_tokens_per_second
     )
+
+
+@pytest.mark.parametrize("pair", [PAIR, SMALL, ALONE], ids=["streamed", "resident", "without a draft"])
+@pytest.mark.parametrize("machine", [DESKTOP, replace(LAPTOP, ram=9 * GIB)], ids=["card", "processor"])
+def test_there_is_memory_for_the_largest_tree_that_a_plan_allows_and_for_none_larger(machine, pair):
+    plan = plan_for(machine, pair, ASKED)
+    trees = tree_plan(machine, pair, ASKED, plan)
+    assert trees.first == plan.budget <= trees.most
+    limits = plan.held_to(ASKED)
+
+    def candidate(budget):
+        return Candidate(
+            pair, machine, limits, plan.device, budget, plan.target_unpacked, plan.draft_unpacked
+        )
+
+    placement = candidate(plan.budget).placement()
+    taken, usable = candidate(trees.most).device_nbytes(placement), candidate(0).usable_nbytes
+    assert taken <= max(usable, candidate(plan.budget).device_nbytes(placement))
+    if trees.most < MAX_BUDGET:
+        assert candidate(trees.most + 1).device_nbytes(placement) > usable
+
+
+def test_a_plan_that_fills_the_memory_allows_no_tree_much_larger_than_its_own():
+    plan = plan_for(DESKTOP, PAIR, replace(ASKED, budget=255))
+    most = tree_plan(DESKTOP, PAIR, replace(ASKED, budget=255), plan).most
+    logits = PAIR.target.vocabulary * 5 * CARD.itemsize
+    assert (most - 255) * logits < GIB
+    assert tree_plan(replace(DESKTOP, vram=80 * GIB), PAIR, ASKED, plan).most == MAX_BUDGET
 
 
 def test_the_best_budget_is_larger_where_a_pass_takes_longer():

@@ -10,7 +10,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from engine import ways
+from engine import firsts, ways
 from engine.model.architectures import family_of
 from engine.model.sequence import Sequence
 from engine.quantization import Workspace
@@ -138,11 +138,13 @@ def test_each_size_and_bucket_is_recorded_once():
         recorded.append(len(output.logits))
         return replay, output
 
+    before = firsts.count()
     session = Session(*pair("llama", 600, record), seed=3)
     for count in (1, 2, 4, 3, 64, 64, 64, 64, 30, 1):  # the last three see more than 256 keys
         session.extend(count)
     session.check()
     assert recorded == [1, 4, 64, 64, 32, 1]
+    assert firsts.count() - before == len(recorded), "so that nobody takes their times for usual"
 
 
 def test_padding_repeats_the_last_row():

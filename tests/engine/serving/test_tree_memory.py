@@ -1,0 +1,37 @@
+"""Trees are never larger than there is memory for in the plan."""
+
+import pytest
+
+from engine.decoding.cost import unknown
+from engine.errors import BadOption
+from engine.planner import TreePlan
+from engine.protocol import Message, Options
+from engine.serving.session import Session
+from tests.engine.bench.tiny import tiny_session
+
+MOST = 30
+
+
+def answered(**options):
+    session = Session(tiny_session().pair, TreePlan(7, MOST, unknown, unknown))
+    chosen = Options(**{"seed": 3, "max_new_tokens": 60, **options})
+    return session.answer([Message("user", "HELLO")], chosen, lambda event: None, lambda: False)
+
+
+def test_the_rule_and_defaults_of_drafters_keep_to_the_memory_that_is_planned_for():
+    for drafter in ("specexec", "recycling", "specinfer", "sps"):
+        budgets = answered(drafter=drafter).budgets
+        assert 0 < max(budgets) <= MOST
+    assert answered(drafter="specexec").budgets[0] == 7
+
+
+def test_a_larger_budget_is_refused_in_a_sentence():
+    with pytest.raises(BadOption, match="no memory for trees of 31 nodes: they may have 30"):
+        answered(drafter="specexec", budget=MOST + 1)
+    assert max(answered(drafter="specexec", budget=MOST).budgets) == MOST
+
+
+def test_replayed_budgets_are_bounded_and_change_no_token():
+    replayed = answered(drafter="specexec", budgets=[64, 64])
+    assert replayed.budgets[:2] == [MOST, MOST]
+    assert replayed.token_ids == answered(drafter="none").token_ids
