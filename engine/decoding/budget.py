@@ -34,6 +34,9 @@ FADE = 0.95  # factor by which the weight of an acceptance falls with each itera
 # as this number of trees.
 BELIEF = 3.0
 GAIN = 1.03  # the budget changes only if the speed is expected to rise by more than this factor
+# From plain decoding, any of the first JUMP budgets may be chosen of which recent trees tell what they bring: in a
+# mixture, a second row alone may cost more than it brings.
+JUMP = 3
 # Where the last trees tell as much of a budget as SETTLED trees, and less of the next larger one than a part of
 # a tree, that one is tried once if its speed is expected to be lower by less than a factor of DOUBT.
 SETTLED = 12.0
@@ -161,7 +164,7 @@ class AutoLimits:
         if self._limits.budget == PLAIN:
             self._may_lose = LOST / 4
             self._vain //= 2
-            self._limits = replace(self._limits, budget=self._likeliest())
+            self._limits = self._trial()
 
     def choose(self) -> TreeLimits:
         self._before = self._work()
@@ -183,7 +186,7 @@ class AutoLimits:
         self._plain = 0 if limits.budget else self._plain + 1
         self._undecided_s += seconds
         if self._plain >= self._rest:
-            self._limits = replace(limits, budget=self._likeliest())
+            self._limits = self._trial()
         elif self._past and (
             self._undecided_s >= DECIDE_S or len(self._past) <= KNOWN or self._is_trial(limits)
         ):
@@ -246,6 +249,11 @@ class AutoLimits:
         self._rest = int(max(PROBE, DEAR * cost)) << self._vain
         self._vain = min(self._vain + 1, RAREST)
 
+    def _trial(self) -> TreeLimits:
+        """Return the limits of a tree after iterations without one."""
+        budget = self._likeliest()
+        return replace(self._limits, budget=budget, beams=self._best_beams(budget))
+
     def _likeliest(self) -> int:
         """Return the budget of a trial: the one of recent trees that came closest to paying."""
         tried = [self._budgets[place] for place in self._tried()]
@@ -266,7 +274,7 @@ class AutoLimits:
         now, self._back = self._back or self._limits.budget, PLAIN
         here = max(0, bisect_right(self._budgets, now) - 1)
         least = 0 if self._iteration_s.is_predicted else max(0, here - 1)
-        most = max([here + 1, *(self._tried() if self._iteration_s.is_predicted else ())])
+        most = max([here + 1, *(place for place in self._tried() if place <= JUMP)])
         choices = [b for b in self._budgets[least : most + 1] if b or self._may_be_plain()]
         seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)

@@ -76,7 +76,7 @@ CACHES = {
 
 
 @pytest.mark.parametrize("cache", CACHES)
-@pytest.mark.parametrize("start", [1, 15, 63])
+@pytest.mark.parametrize("start", [1, 3, 7])
 def test_where_nothing_can_be_guessed_trees_cost_next_to_nothing(cache, start):
     machine, alone = (Streamed([1e9], *CACHES[cache]) for _ in range(2))
     seconds, budgets = machine.answer(automatic(machine, start))
@@ -85,16 +85,22 @@ def test_where_nothing_can_be_guessed_trees_cost_next_to_nothing(cache, start):
 
 
 @pytest.mark.parametrize("cache", CACHES)
-@pytest.mark.parametrize("ranks", [[1, 1.2, 2], [1, 1.2, 2, 4], [1, 3, 30], [3, 8, 40]], ids=str)
-def test_where_something_can_be_guessed_trees_are_nearly_the_best(cache, ranks):
-    machine = Streamed(ranks, *CACHES[cache])
-    seconds, budgets = machine.answer(automatic(machine), 1000)
-    fixed = {
-        budget: Streamed(ranks, *CACHES[cache]).answer(FixedLimits(TreeLimits(budget, 16, 32)), 1000)[0]
-        for budget in (PLAIN, *BUDGETS[:7])
-    }
-    best = min(fixed, key=fixed.get)
-    assert seconds < fixed[best] / 0.95, (best, fixed, budgets)
+def test_where_something_can_be_guessed_trees_are_nearly_the_best(cache):
+    """Beside the best of all fixed budgets, which is 0 for the last of these texts in slow caches, and up to 15
+    for the first one in fast ones."""
+    shares = {}
+    for ranks in ([1, 1.2, 2], [1, 1.2, 2, 4], [1, 3, 30], [3, 8, 40]):
+        machine = Streamed(ranks, *CACHES[cache])
+        seconds, budgets = machine.answer(automatic(machine), 800)
+        fixed = {
+            budget: Streamed(ranks, *CACHES[cache]).answer(FixedLimits(TreeLimits(budget, 16, 32)), 800)[0]
+            for budget in (PLAIN, *BUDGETS[:6])
+        }
+        best = min(fixed, key=fixed.get)
+        shares[str(ranks), best] = fixed[best] / seconds
+        assert fixed[best] / seconds > 0.9, (fixed, seconds, budgets)
+        assert seconds < 1.02 * fixed[PLAIN], (fixed, seconds, budgets)
+    assert np.mean(list(shares.values())) > 0.95, shares
 
 
 def test_trees_grow_where_the_cache_is_warm_and_where_rows_share_experts():
