@@ -34,11 +34,11 @@ FADE = 0.95  # factor by which the weight of an acceptance falls with each itera
 # as this number of trees.
 BELIEF = 3.0
 GAIN = 1.03  # the budget changes only if the speed is expected to rise by more than this factor
-# From plain decoding, any of the first JUMP budgets may be chosen of which recent trees tell what they bring: in a
-# mixture, a second row alone may cost more than it brings.
+# From plain decoding, any of the first JUMP budgets may be chosen of which recent trees tell what they bring:
+# in a mixture, a second row alone may cost more than it brings.
 JUMP = 3
-# Where the last trees tell as much of a budget as SETTLED trees, and less of the next larger one than a part of
-# a tree, that one is tried once if its speed is expected to be lower by less than a factor of DOUBT.
+# Where the last trees tell as much of a budget as SETTLED trees, and less of the next larger one than a part
+# of a tree, that one is tried once if its speed is expected to be lower by less than a factor of DOUBT.
 SETTLED = 12.0
 FORGOTTEN = 0.05
 DOUBT = 1.25

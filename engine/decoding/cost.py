@@ -69,13 +69,13 @@ class Misses:
         if self._past:
             other, before = self._past[-1]
             x, y = math.log2(rows / other), math.log2((misses + 1) / (before + 1))
-            self._sums = FADE_STEPS * self._sums + (1, x, x * x, y, x * y)
+            self._sums = FADE_STEPS * self._sums + np.array([1, x, x * x, y, x * y])
         self._past.append((rows, misses))
 
     @property
     def growth(self) -> float:
-        count, x, xx, y, xy = (self._sums + (STEADY, 0, TAUGHT, 0, TAUGHT * GROWTH)).tolist()
-        return float(min(1.0, max(0.0, (count * xy - x * y) / (count * xx - x * x))))
+        count, x, xx, y, xy = map(float, self._sums + np.array([STEADY, 0, TAUGHT, 0, TAUGHT * GROWTH]))
+        return min(1.0, max(0.0, (count * xy - x * y) / (count * xx - x * x)))
 
     def at(self, rows: int) -> float:
         """Return the expected misses of a pass."""
@@ -84,7 +84,7 @@ class Misses:
         if not missed:
             return 0.0
         growth = self.growth
-        return missed / sum(weight * (other / rows) ** growth for weight, other, _ in weighed)
+        return missed / sum(weight * math.pow(other / rows, growth) for weight, other, _ in weighed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class CostCurve:
         points = [
             (self._predicted(each.size) / each.seconds, each.misses / each.seconds) for each in self._all()
         ]
-        mean_x, mean_y = (sum(values) / len(points) for values in zip(*points, strict=True))
+        mean_x, mean_y = sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
         if not mean_y:
             return 0.0
         # The share of a time that is laid to computing, and to misses, if all were as on average.

@@ -297,7 +297,7 @@ def iteration_seconds(
 ) -> Callable[[int], float] | None:
     """Return `TreePlan.iteration_s`; None if the plan does not run."""
     trees = tree_plan(machine, pair, asked, plan)
-    return trees and trees.iteration_s
+    return None if trees is None else trees.iteration_s
 
 
 def _forms(

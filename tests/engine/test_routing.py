@@ -68,7 +68,7 @@ def test_rows_that_share_experts_count_as_fewer_rows(overlap):
         turns = routed(replace(routing, rows=rows, passes=40, seed=2))
         used = np.mean([len(turn.wanted) for turn in turns]) / 64
         apart = policy.counts.rows_apart(rows)
-        assert 1 - (1 - 4 / 64) ** apart == pytest.approx(used, rel=0.08)
+        assert 1 - (1 - 4 / 64) ** apart == pytest.approx(used, rel=0.12)
     few = replace(COUNTS, others=1.0, apart=0.0)
     assert few.rows_apart(11) > 10, "few rows teach little"
 

@@ -172,7 +172,7 @@ def test_a_mixture_gets_small_trees_where_rows_are_dear_and_none_where_none_pays
     seconds = sum(sum(machine.seconds(TreeLimits(budget, 16, 32))) for budget in late)
     tokens = sum(np.mean([1 + len(machine.accepted(budget)) for _ in range(200)]) for budget in late)
     plain, (_, best) = machine.cost(TreeLimits(PLAIN, 16, 32)), machine.best()
-    assert seconds / tokens < 1.12 * plain  # every PROBE passes, a small tree is tried
+    assert seconds / tokens < 1.05 * plain  # now and then, a small tree is tried
     assert np.median(late) <= 2 * best + 7
     if expert_s > 0.0005:
         assert max(late) <= 7

@@ -45,7 +45,9 @@ class Streamed(Machine):
         return draft_s, pass_s * (5 if self._random.random() < 0.01 else 1)
 
     def accepted(self, budget):
-        found = [rank - 1 for rank in super().accepted(budget + 1)]  # the likeliest node, too, may be the next
+        found = [
+            rank - 1 for rank in super().accepted(budget + 1)
+        ]  # the likeliest node, too, may be the next
         self.tokens += 1 + len(found)
         return found
 
@@ -86,8 +88,7 @@ def test_where_nothing_can_be_guessed_trees_cost_next_to_nothing(cache, start):
 
 @pytest.mark.parametrize("cache", CACHES)
 def test_where_something_can_be_guessed_trees_are_nearly_the_best(cache):
-    """Beside the best of all fixed budgets, which is 0 for the last of these texts in slow caches, and up to 15
-    for the first one in fast ones."""
+    """Beside the best fixed budget, which is 0 for the last of these texts and up to 15 for the first."""
     shares = {}
     for ranks in ([1, 1.2, 2], [1, 1.2, 2, 4], [1, 3, 30], [3, 8, 40]):
         machine = Streamed(ranks, *CACHES[cache])
@@ -105,19 +106,23 @@ def test_where_something_can_be_guessed_trees_are_nearly_the_best(cache):
 
 def test_trees_grow_where_the_cache_is_warm_and_where_rows_share_experts():
     sizes = {}
-    for warm, same in [(0.5, 0.6), (0.05, 0.6), (0.5, 0.95)]:
-        machine = Streamed([1, 1.2, 2, 4], 0.005, warm, same)
+    for warm, same in [(0.5, 0.6), (0.02, 0.6), (0.5, 0.97)]:
+        machine = Streamed([1, 1.2, 2], 0.001, warm, same)
         rule = automatic(machine)
         machine.answer(rule, 300)
         sizes[warm, same] = np.median(machine.answer(rule, 300)[1])
-    assert sizes[0.05, 0.6] > 2 * sizes[0.5, 0.6]
-    assert sizes[0.5, 0.95] > 2 * sizes[0.5, 0.6]
+    assert 1 <= sizes[0.5, 0.6] <= 7, sizes
+    assert sizes[0.02, 0.6] > 2 * sizes[0.5, 0.6], sizes
+    assert sizes[0.5, 0.97] > 2 * sizes[0.5, 0.6], sizes
 
 
 def test_trees_follow_when_the_text_changes_and_its_rows_share_experts():
-    machine = Streamed([1, 1.2, 2, 4], 0.005, 0.5, same=0.3)
+    machine = Streamed([1, 1.2, 2], 0.001, 0.5)
     rule = automatic(machine)
-    before = machine.answer(rule, 200)[1]
+    machine.answer(rule, 300)
     machine.same = 0.97
-    after = machine.answer(rule, 300)[1]
-    assert np.median(after[20:]) > 2 * np.median(before[20:])
+    sharing = machine.answer(rule, 300)[1]
+    machine.same = 0.6
+    again = machine.answer(rule, 300)[1]
+    assert np.median(sharing[20:]) >= 15, sharing
+    assert np.median(again[20:]) <= 7, again
