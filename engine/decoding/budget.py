@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.decoding.cost import CostCurve, Seconds, Work, unknown
+from engine.decoding.cost import CostCurve, Seconds, WorkDone, unknown
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
@@ -129,7 +129,7 @@ class AutoLimits:
         start: TreeLimits,
         most: int = BUDGETS[-1],
         predicted: Seconds = unknown,
-        work: Callable[[], Work] = Work,
+        work: Callable[[], WorkDone] = WorkDone,
     ) -> None:
         """start: limits of the first tree. most: maximum budget. predicted: budget -> seconds of an
         iteration in which no expert is missing; only the ratios of its values matter. work: returns what the

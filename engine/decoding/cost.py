@@ -36,7 +36,7 @@ def unknown(size: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class WorkDone:
     """Counts of what the models have done so far.
 
     misses: experts that were in no cache when a pass of the target chose them; firsts: things that were done
@@ -46,9 +46,9 @@ class Work:
     misses: int = 0
     firsts: int = 0
 
-    def __sub__(self, before: "Work") -> "Work":
+    def __sub__(self, before: "WorkDone") -> "WorkDone":
         """Return what was done since `before`."""
-        return Work(self.misses - before.misses, self.firsts - before.firsts)
+        return WorkDone(self.misses - before.misses, self.firsts - before.firsts)
 
 
 class Misses:
@@ -88,7 +88,7 @@ class Misses:
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _TimedPass:
     number: int  # in the order of time
     size: int
     seconds: float
@@ -111,9 +111,9 @@ class CostCurve:
         self._count = 0
         self._changed = False
         # The last measurements, by size, so that those of one size never displace those of another.
-        self._measured: dict[int, deque[_Measured]] = {}
+        self._measured: dict[int, deque[_TimedPass]] = {}
         # Those of any size, with 1 or -1 if they were longer or shorter than others of their size by CHANGE.
-        self._recent: deque[tuple[int, _Measured]] = deque(maxlen=AMONG)
+        self._recent: deque[tuple[int, _TimedPass]] = deque(maxlen=AMONG)
 
     def miss(self, size: int, misses: int) -> None:
         """Note how many experts were missing, whether the time is added or not."""
@@ -123,7 +123,7 @@ class CostCurve:
         """Note a measurement; return whether it shows that the machine's speed has changed. An outlier is
         forgotten unless another one follows soon: then the measurements before them are."""
         self._count += 1
-        measured = _Measured(self._count, size, seconds, misses)
+        measured = _TimedPass(self._count, size, seconds, misses)
         deviation = self._deviation(measured)
         self._recent.append((deviation, measured))
         agreeing = [measured]
@@ -191,13 +191,13 @@ class CostCurve:
         slope = max(0.0, common / spread) if spread > 0 else 0.0
         return predicted * max(ratio_0 + slope * (size - size_0), min(ratio for _, ratio, _ in points) / 2)
 
-    def _all(self) -> Iterable[_Measured]:
+    def _all(self) -> Iterable[_TimedPass]:
         return (each for of_size in self._measured.values() for each in of_size)
 
-    def _beside_misses(self, measured: _Measured) -> float:
+    def _beside_misses(self, measured: _TimedPass) -> float:
         return measured.seconds - self._price * measured.misses
 
-    def _deviation(self, measured: _Measured) -> int:
+    def _deviation(self, measured: _TimedPass) -> int:
         """Return 1 or -1 if a time is longer or shorter, by CHANGE, than others of its size would have been
         with as many misses; else 0."""
         earlier = [self._beside_misses(past) for past in self._measured.get(measured.size, ())]

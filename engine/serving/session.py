@@ -16,7 +16,7 @@ from engine.constraint.masks import Masks
 from engine.decoding.ahead import GrowingAhead, Payoff, ahead_rule
 from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding.chain_length import ChainLength
-from engine.decoding.cost import Work, unknown
+from engine.decoding.cost import WorkDone, unknown
 from engine.decoding.iteration import Rule, decode
 from engine.decoding.regrowth import Regrown
 from engine.decoding.verification import TargetVerifier
@@ -150,10 +150,10 @@ class Session:
             rule.begin()
         return Overridden(rule, fixed) if fixed else rule
 
-    def _work(self) -> Work:
+    def _work(self) -> WorkDone:
         """Return what the models have done so far."""
         experts = self.pair.target.model.experts
-        return Work(experts.misses if experts else 0, firsts.count())
+        return WorkDone(experts.misses if experts else 0, firsts.count())
 
     def forget(self) -> None:
         """Drop all rows of both models, because none can be trusted after an error."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits, FixedLimits
-from engine.decoding.cost import Work
+from engine.decoding.cost import WorkDone
 from engine.drafting import TreeLimits
 from tests.engine.decoding.test_budget import Machine, fired
 
@@ -27,7 +27,7 @@ class Streamed(Machine):
         self.recorded = set()
 
     def work(self):
-        return Work(self.brought, len(self.recorded))
+        return WorkDone(self.brought, len(self.recorded))
 
     def rounds(self, limits):
         return min(limits.budget, 6)
