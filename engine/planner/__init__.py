@@ -51,12 +51,10 @@ from engine.planner.search import (
     COMPILED_RAM,
     LEAST_CONTEXT,
     PROMPT,
-    TreePlan,
-    iteration_seconds,
     plan_for,
     smaller,
-    tree_plan,
 )
+from engine.planner.tree_plan import TreePlan, iteration_seconds, tree_plan
 
 __all__ = [
     "COMPILED_RAM",

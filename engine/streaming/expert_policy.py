@@ -140,6 +140,7 @@ class ExpertPolicy:
         self._told = _EarlyChoice(turn, places, used, usual, soon)
         self.awaited = None
         self._worth[ours] = np.maximum(soon, (soon + usual) / (1 + len(self._members)))
+
     def _compare(self, rows: Sequence[Sequence[int]], used: int, experts: int) -> None:
         """Learn from a pass how many experts its rows share: n rows that choose on their own, and evenly,
         leave out a share of (1 - chosen / experts) ** n of a mixture's experts."""
