@@ -16,7 +16,7 @@ numbers (`layout_of`): FP8 stays E4M3, a byte for each number, with a float32 fo
 from dataclasses import dataclass, replace
 
 from engine.compiled.instructions import LANES
-from engine.formats import FORMATS, BlockFormat, NibbleFormat, ScaledFormat
+from engine.formats import FORMATS, BlockFormat, ScaledFormat
 from engine.formats.block_scales import KINDS
 from engine.formats.joined import APART, JOINED
 
@@ -124,17 +124,12 @@ def _layout(form: BlockFormat) -> TileLayout:
 def expansion(name: str) -> float:
     """Return the bytes that a format's tiles take beyond the stored ones, as a share of these, where that is
     much because the file stores indices of vectors or digits of a number; else 0."""
-    form, of_tiles = FORMATS[name], layout_of(name)
-    if isinstance(form, BlockFormat):
-        stored = form.nbytes / form.values
-    elif isinstance(form, NibbleFormat):
-        stored = 0.5625 if form.scales == "E4M3" else 0.5
-    else:
+    form = FORMATS[name]
+    if not isinstance(form, BlockFormat):
         return 0.0
-    assert of_tiles is not None
-    layout = TILES[of_tiles]
+    layout = TILES[name]
     nbytes = (layout.scales_nbytes + layout.unit // BLOCK * layout.block_nbytes) // LANES
-    share = nbytes / layout.unit / stored - 1
+    share = nbytes / layout.unit / (form.nbytes / form.values) - 1
     return share if share > _MUCH else 0.0
 
 

@@ -104,6 +104,7 @@ def new_place() -> NDArray[np.int64]:
 def locate(place: NDArray[np.int64], parts: Parts, rows: int) -> None:
     """Write to `place` what packers ask for: the addresses of a matrix's parts, and how many bytes of the
     second one a row has, if there are as many. rows: of the matrix."""
+    place[:] = 0  # nothing of a matrix that was here before
     for number, part in enumerate(parts):
         place[number] = part.ctypes.data
     place[-1] = len(parts[1]) // rows if len(parts) > 1 else 0

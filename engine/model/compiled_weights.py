@@ -20,6 +20,7 @@ from engine.compiled.matrix import (
     tiled,
 )
 from engine.formats import Format, GroupedFormat, Parts, format_named, joined, unpacked
+from engine.formats.format import RowFormat
 from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
@@ -309,7 +310,11 @@ def _joined(weight: Weight, parts: Parts) -> tuple[str, Parts]:
 def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
     matrix = BroughtMatrix(format_named(weight.format), _shape(weight))
     expert = expert_of(name)
-    more = int(expansion(weight.format) * weight.nbytes)
+    if isinstance(matrix.format, RowFormat):
+        more = int(expansion(weight.format) * weight.nbytes)
+    else:
+        tiles = Matrix(_layout(weight.format), _shape(weight))
+        more = max(0, tiles.tiles * tiles.tile_nbytes - weight.nbytes)
     return StoredMatrix(matrix, weight.spans, expert, more, _packing(weight) if expert else None)
 
 

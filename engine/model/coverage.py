@@ -94,7 +94,12 @@ def _has_tiles(weight: Weight, by_rows: bool) -> bool:
         return False
     if isinstance(form, RowFormat):
         return len(weight.spans) == 1
-    if isinstance(form, NibbleFormat) and isinstance(form.scales, PlainFormat):
+    if isinstance(form, NibbleFormat) and form.scales != "E8M0":
         groups = weight.spans[1].shape[1]
-        return not by_rows and columns % (BLOCK * groups) == 0
+        fits = (
+            columns % (BLOCK * groups) == 0
+            if isinstance(form.scales, PlainFormat)
+            else columns == 16 * groups
+        )
+        return not by_rows and fits
     return not by_rows

@@ -25,10 +25,9 @@ from engine.planner.choices import choice_nbytes, row_choices
 from engine.planner.launches import Matrices, catalogued_matrices, stored_matrices
 from engine.planner.substitutes import FORMATS, MOST_SHARE, SubstituteFormat, usable_formats
 from engine.planner.tiles import (
-    COMPILED,
     GROUPED_TILE_BITS,
-    IN_PARTS,
     average_packing,
+    have_tiles,
     kept_nbytes,
     near_experts,
     tile_bits,
@@ -320,7 +319,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         context=config.get("max_position_embeddings") or 2048,
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
-        compiled=compiled and all(weight.format in (*COMPILED, *IN_PARTS) for weight in weights.values()),
+        compiled=compiled and have_tiles(weights),
         tiling=sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in multiplied)
         if compiled
         else 0,
@@ -351,7 +350,7 @@ def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
         0 if stays_stored(layer) else sum(weight.numel for weight in weights),
         2 * _kv_width(layer.weights),
         sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights),
-        all(weight.format in (*COMPILED, *IN_PARTS) for weight in weights),
+        have_tiles(layer.weights),
     )
 
 

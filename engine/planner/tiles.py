@@ -4,6 +4,7 @@ and the work of bringing streamed bytes into them."""
 from collections.abc import Collection, Mapping
 
 from engine.checkpoints import Weight
+from engine.checkpoints.names import EMBEDDINGS
 
 # The formats in engine.compiled.layout, which is not imported here because it imports the compiler. GPTQ and
 # AWQ are not among them, although compiled passes run them: they do only without streaming, in the order of
@@ -34,7 +35,7 @@ INDEXED_TILE_BITS = {
 PARTS_TILE_BITS = {
     **dict.fromkeys(FP8, 8.25),
     **dict.fromkeys(("NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"), 5.0),
-    **{"W4": 4.5, "W4_BF16": 4.5, "W4_ZEROS": 5.5, "W4_ZEROS_BF16": 5.5},
+    **{"MXFP4_APART": 4.5, "W4": 4.5, "W4_BF16": 4.5, "W4_ZEROS": 5.5, "W4_ZEROS_BF16": 5.5},
 }
 # How many times as long as usual cores take to bring a streamed byte of these formats into tiles. Estimated
 # from the speed of packing alone, measured on a core of an AMD EPYC (Zen 4, AVX-512): 2.7 to 6 GB/s in place
@@ -43,6 +44,25 @@ PACKING = {
     **{"TQ1_0": 2.2, "IQ1_S": 4.1, "IQ1_M": 3.8},
     **{"IQ2_XXS": 3.7, "IQ2_XS": 3.3, "IQ2_S": 2.9, "IQ3_XXS": 3.6, "IQ3_S": 3.0},
 }
+
+
+def have_tiles(weights: Mapping[str, Weight]) -> bool:
+    """Return whether tiles can be made of all weights, as `engine.model.coverage` knows in detail."""
+    return all(
+        _has_tiles(weight) and not (name in EMBEDDINGS and weight.format in IN_PARTS)
+        for name, weight in weights.items()
+    )
+
+
+def _has_tiles(weight: Weight) -> bool:
+    if weight.format not in IN_PARTS:
+        return weight.format in COMPILED
+    columns = weight.shape[-1]
+    if weight.format.startswith("W4"):
+        return columns % (32 * weight.spans[1].shape[1]) == 0
+    if weight.format == "NVFP4_APART":
+        return columns == 16 * weight.spans[1].shape[1] and columns % 32 == 0
+    return columns % 32 == 0
 
 
 def tile_bits(weight: Weight) -> float:

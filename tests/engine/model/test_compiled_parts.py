@@ -190,6 +190,20 @@ def test_what_has_no_tiles_goes_through_torch(tmp_path):
     assert not can_stream_compiled(open_checkpoint(tmp_path))
 
 
+def test_groups_of_another_size_go_through_torch_and_are_planned_so(tmp_path):
+    """Groups of 32 in place of 16: their scales would be taken for those of neighbours."""
+    write_nibbles(tmp_path, "NVFP4_APART", tiny("llama"))
+    assert checkpoint_outline(open_checkpoint(tmp_path), "llama").compiled
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    scales = {
+        name: each[:, ::2].contiguous() for name, each in tensors.items() if name.endswith("weight_scale")
+    }
+    save_file(tensors | scales, file)
+    assert load_compiled(open_checkpoint(tmp_path), no_progress, CONTEXT) is None
+    assert not checkpoint_outline(open_checkpoint(tmp_path), "llama").compiled
+
+
 def test_no_copy_of_fewer_bits_is_made_of_fp8(tmp_path):
     write(tmp_path, "llama", "blocks")
     with pytest.raises(BadOption, match="stored apart"):
