@@ -38,7 +38,7 @@ def encoded(name: str, values: NDArray[np.float32]) -> NDArray[np.uint8]:
 @helper
 def put_half(value, out, at):  # type: ignore[no-untyped-def]
     """Write a float32, rounded to float16 (to nearest, ties away from zero), to out[at] (uint8), and return
-    what was written as float32. Too large a number becomes the largest, a very small one zero."""
+    what was written as float32. Too large a number becomes the largest; small ones are subnormal."""
     bits = np.float32(value).view(np.uint32)
     sign = np.uint32(bits >> np.uint32(16)) & np.uint32(0x8000)
     rest = np.uint32(np.uint32(bits & np.uint32(0x7FFFFFFF)) + np.uint32(0x1000))
@@ -51,6 +51,9 @@ def put_half(value, out, at):  # type: ignore[no-untyped-def]
             np.uint32(np.uint32(exponent) << np.uint32(10))
             | np.uint32(np.uint32(rest >> np.uint32(13)) & np.uint32(0x3FF))
         )
+    else:
+        steps = np.uint32(bits & np.uint32(0x7FFFFFFF)).view(np.float32) * np.float32(2.0**24)
+        word = np.uint32(steps + np.float32(0.5))
     word = np.uint32(word | sign)
     out[at] = word & np.uint32(0xFF)
     out[at + 1] = word >> np.uint32(8)

@@ -20,7 +20,7 @@ from engine.planner.substitutes import FORMATS, nearest_format
 
 log = logging.getLogger(__name__)
 
-ENCODING = 1  # version of `engine.formats.encode`: substitutes of another one are made anew
+ENCODING = 2  # version of `engine.formats.encode`: substitutes of another one are made anew
 _PIECE_NBYTES = 32 << 20
 _CHECKSUM = 32
 

@@ -32,7 +32,7 @@ from engine.planner.shared_experts import shared_misses
 from engine.planner.shared_target import SharedTarget
 from engine.protocol.requests import MAX_BUDGET
 
-BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
+BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(1, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
 PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
 COMPILED_ROWS = 512  # the same for compiled passes, as STREAMED_ROWS in engine.compiled.program

@@ -135,6 +135,7 @@ class ExpertHome(ABC):
         with self._changed:
             self._release()
             self._policy.wanted = []
+            self._policy.forget_told()
             self._missed.clear()
             self._guessed.clear()
             for expert in np.flatnonzero(self._ready).tolist():

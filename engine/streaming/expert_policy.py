@@ -126,6 +126,10 @@ class ExpertPolicy:
             self._expect(self._now)
         self._weigh()
 
+    def forget_told(self) -> None:
+        """Forget what a router was asked early: no pass goes on that would choose by it."""
+        self._told, self.awaited, self.was_told = None, None, False
+
     def expect(self, rows: Sequence[Sequence[int]]) -> None:
         """Note what the router of the mixture whose turn comes next chooses for each row, the likeliest
         expert first, from states that are not yet those that it will get."""

@@ -197,8 +197,10 @@ class TorchModel(Model):
 
     @property
     def runs_apart(self) -> bool:
-        # States are made anew by each pass, and the memory of those before may be another stream's.
-        return self.device == "cpu" or (ways.taken("streams") == "two" and not self._state_shapes)
+        # States are made anew by each pass, and the memory of those before may be another stream's. No other
+        # stream may be recorded, as the draft's, while this model's passes are recorded as CUDA graphs.
+        apart = ways.taken("streams") == "two" and not self._state_shapes and self.graphs is None
+        return self.device == "cpu" or apart
 
     @contextmanager
     def apart(self) -> Iterator[None]:

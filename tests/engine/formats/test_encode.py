@@ -53,6 +53,14 @@ def test_3_bits_are_nearer_than_rounding_by_the_largest_of_each_group():
     assert error(weights(), "Q3_K") < 0.97 * theirs
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_small_numbers_are_as_near_as_large_ones(name):
+    """Scales of such blocks are subnormal as float16."""
+    numbers = np.random.default_rng(1).standard_normal(256 * 64).astype(np.float32)
+    assert error(numbers * np.float32(0.002), name) < 1.1 * error(numbers, name)
+    assert not unpacked(name, encoded(name, numbers * np.float32(1e-12)), len(numbers)).any()
+
+
 def test_more_bits_are_nearer():
     numbers = np.random.default_rng(1).standard_normal(256 * 64).astype(np.float32)
     fewest, middle, most = (error(numbers, name) for name in ("Q2_K", "Q3_K", "Q4_0"))

@@ -64,13 +64,17 @@ def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, planned):
 
 @pytest.mark.parametrize(("other_way", "tried"), [(None, True), (planner.OtherWay(31, 1.0), False)])
 def test_the_processor_is_tried_at_loading_unless_the_plan_forgoes_its_help(other_way, tried, monkeypatch):
-    original, made, helps = loader.load_model, planner.plan_for, []
+    original, fastest, helps = loader.load_model, planner.fastest, []
 
     def load_model(*arguments):
         helps.append(arguments[-1])
         return original(*arguments)
 
-    monkeypatch.setattr(planner, "plan_for", lambda *asked: replace(made(*asked), other_way=other_way))
+    def with_other_way(*asked):
+        plan, pair = fastest(*asked)
+        return replace(plan, other_way=other_way), pair
+
+    monkeypatch.setattr(planner, "fastest", with_other_way)
     monkeypatch.setattr(loader, "load_model", load_model)
     engine = EngineService()
     load(engine, processor_helps="measured", draft="none")
