@@ -106,7 +106,7 @@ FAMILIES = {
         window="by layer",
         rotary_by_layer=True,
         others=(*_ALTUP, *_PER_LAYER),
-        compiled=False,  # inputs of each layer, streams of states, shared keys and values
+        compiled=False,  # streams of states (AltUp), low-rank residuals, sparse activations
     ),
     "gemma4_text": Family(
         defaults(

@@ -142,7 +142,7 @@ MIXTURES = {
         plain_output=True,
         partial=True,
         large_states=True,
-        # The layers for drafts are left out (`engine.checkpoints.names`).
+        # The layers for drafts are a checkpoint of their own (`engine.checkpoints.drafts`).
         others=(*ROUTING, "num_nextn_predict_layers", "num_mtp_layers"),
     ),
     "granitemoehybrid": Family(
@@ -284,7 +284,7 @@ MIXTURES = {
         plus_one=True,
         qk_norm=True,
         delta_inputs=("qkvz", "ba"),
-        # The layers for drafts are left out (`engine.checkpoints.names`).
+        # The layers for drafts are a checkpoint of their own (`engine.checkpoints.drafts`).
         others=(*ROUTING, "decoder_sparse_step", "mlp_only_layers", "num_nextn_predict_layers"),
         large_states=True,
     ),

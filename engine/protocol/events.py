@@ -268,7 +268,7 @@ class Committed(Struct, kw_only=True):
 class ExpertFigures(Struct, kw_only=True):
     """Counts of the cache of a streamed mixture's experts."""
 
-    hits: int  # experts that were in the cache when their layer chose them, once for all rows of a pass
+    hits: int  # experts that were in the cache, or on their way, when their layer chose them, once for all rows of a pass
     misses: int  # experts that were not
     bytes_read: int  # of experts, into the cache; they are part of the streamed bytes
     predicted: int  # experts brought before their layer had chosen

@@ -2,7 +2,8 @@
 otherwise to occupy a card. The parts are added by a second kernel, in their order.
 
 How a matrix is split depends on its shape alone, neither on the rows it is multiplied by nor on the card: a
-row's product has the same bits whatever is multiplied beside it. Without atomic additions, it also has the
+row's product has the same bits whatever is multiplied beside it, as far as one compiled kernel reaches: there
+is one for 1 row, one for up to 16 and one for up to 64. Without atomic additions, it also has the
 same bits each time.
 """
 
