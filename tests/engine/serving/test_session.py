@@ -30,7 +30,7 @@ def test_the_text_deltas_make_up_the_answer(smollm2):
 
 
 def test_counting_follows_the_contract(smollm2):
-    answer, events = ask(smollm2, "Count from one to twenty.", max_new_tokens=40)
+    answer, events = ask(smollm2, "Count from one to twenty.", max_new_tokens=40, budget=16)
     iterations = of(IterationDone, events)
     assert answer.target_passes == len(iterations) == iterations[-1].target_passes
     assert answer.tokens_per_pass == (answer.tokens - 1) / answer.target_passes > 1
