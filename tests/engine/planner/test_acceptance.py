@@ -1,3 +1,6 @@
+"""Expected tokens per pass."""
+
+from engine.planner.acceptance import Acceptance
 
 
 def test_a_pass_gives_no_more_tokens_than_it_has_rows():
