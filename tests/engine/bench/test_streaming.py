@@ -32,7 +32,7 @@ def test_a_draft_that_can_go_on_has_a_row_of_its_own():
 def test_where_the_draft_cannot_go_on_this_is_said_in_place_of_a_row(hindrance, said, monkeypatch):
     session = tiny_session()
     if hindrance == "card":
-        monkeypatch.setattr(streaming, "_target", lambda engine: SimpleNamespace(device="cuda"))
+        monkeypatch.setattr(streaming, "_target", lambda engine: SimpleNamespace(runs_apart=False))
     else:
         monkeypatch.setattr(session.drafter("specexec"), "drafts_ahead", False)
     answers = times(session)

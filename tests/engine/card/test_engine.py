@@ -2,6 +2,7 @@
 of transformers on the processor."""
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import platformdirs
@@ -268,9 +269,11 @@ def test_a_card_proves_itself(kernel, way, monkeypatch):
 
 @pytest.fixture
 def engine(tmp_path, monkeypatch):
-    """An engine that plans for a card, and loads on this one."""
+    """An engine that plans for a card, and loads on this one. Small as the models are, the processor would be
+    faster than the launches."""
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
-    monkeypatch.setattr(fit.planner, "profile_of", lambda *known: DESKTOP)
+    there = replace(DESKTOP, card=replace(DESKTOP.card, launch_s=0.0))
+    monkeypatch.setattr(fit.planner, "profile_of", lambda *known: there)
     monkeypatch.setattr(steps, "choose_device", lambda requested: "cpu" if requested == "cpu" else TYPE)
     engine = EngineService()
     yield engine
