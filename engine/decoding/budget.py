@@ -28,6 +28,7 @@ LOST = 1.0  # iterations that the trees of an answer may cost in vain before it 
 # Plain decoding is tried once if trees are expected to be faster than it is by less than this factor.
 UNSURE = 4.0
 DECIDE_S = 0.01  # seconds of decoding between two decisions: deciding takes 0.2 ms
+START = 3  # nodes of the first tree, at least: one node tells next to nothing of what more of them bring
 MEMORY = 64  # iterations whose acceptance is remembered
 FADE = 0.95  # factor by which the weight of an acceptance falls with each iteration
 # The gain from one doubling of the budget serves as an estimate of the gain from the next, and weighs as much

@@ -82,7 +82,7 @@ class Plan:
     nothing is streamed or if the tier takes all remaining weights; `target_unpacked`, `draft_unpacked`:
     whether the model's weights are unpacked once, at loading; `own_layer`: whether the target's own layer for
     drafts is loaded; `substitutes`: the format of the streamed matrices in a target's own draft, None without
-    one; `budget`: the initial budget.
+    one; `budget`: that of the trees it reckons with.
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
     growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers;

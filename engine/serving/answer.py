@@ -78,7 +78,7 @@ class AnswerWriter:
         self.sampler = replace(sampler_of(options, self.seed, pair.tokenizer, first), masks=masks)
         most = options.recording.reused_tokens if options.recording else None
         self.reused_tokens = pair.target.align(prompt[:-1][:most])
-        self._known = self.reused_tokens
+        self._reused = self.reused_tokens
         self.cancelled = False
         self._is_resumed = False
         self.tokens: list[int] = []
@@ -199,7 +199,7 @@ class AnswerWriter:
                     self.seconds.other += now - self._last
                 else:
                     self._first = now
-                    self._known = reused  # fewer than there are rows for, where heads read more anew
+                    self._reused = reused  # fewer than there are rows for, where heads read more anew
                 self._last = now
                 self._waited_s = self._model.waited_s
                 self._moved_before = self._model.moved
@@ -300,7 +300,7 @@ class AnswerWriter:
     def _recording(self) -> protocol.AnswerRecording | None:
         if self._model.rounds_alike or self._is_resumed:
             return None
-        return protocol.AnswerRecording(reused_tokens=self._known, trees=self._trees)
+        return protocol.AnswerRecording(reused_tokens=self._reused, trees=self._trees)
 
     def _told(self, counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
         if counts is None:

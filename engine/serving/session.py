@@ -14,7 +14,7 @@ from engine import firsts, protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
 from engine.decoding.ahead import GrowingAhead, Payoff, ahead_rule
-from engine.decoding.budget import BUDGETS, AutoLimits, FixedLimits, Overridden, Replayed
+from engine.decoding.budget import BUDGETS, START, AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.cost import WorkDone, unknown
 from engine.decoding.iteration import Rule, decode
@@ -139,7 +139,8 @@ class Session:
             return FixedLimits(replace(default, **fixed))
         if drafter.name not in self._rules:
             most = min(most, (self.pair.target.model.tree_rows or BUDGETS[-1] + 1) - 1)
-            first = replace(default, budget=min(self._trees.first or default.budget, most))
+            planned = self._trees.first or default.budget
+            first = replace(default, budget=min(max(START, planned), most))
             self._rules[drafter.name] = (
                 ChainLength(default)
                 if drafter.is_chain

@@ -26,9 +26,7 @@ from engine.model.rope_parameters import FULL, SLIDING
 from engine.model.sequence import Sequence
 from engine.protocol import Chat, Load, Message, Options
 from engine.sampling import Sampler
-from engine.serving.pair import LoadedPair
 from engine.serving.service import EngineService
-from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
@@ -36,8 +34,8 @@ from tests.engine.heads.assistants import LARGE, ROWS, SMALL, assistant_of, gues
 from tests.engine.heads.refusals import load as load_folder
 from tests.engine.heads.refusals import refusal, refused
 from tests.engine.heads.test_service import write_target
+from tests.engine.heads.turns import check_turns
 from tests.engine.models import VOCABULARY, ours, reference
-from tests.engine.test_every_drafter import Letters
 
 CONTEXT = 96
 TEXT = [8, 5, 12, 12, 15, 23, 44, 3, 9, 31, 7, 7, 50, 2, 17, 29, 11, 40]  # longer than the window
@@ -199,26 +197,7 @@ def test_scores_in_trees_are_those_of_transformers_chains(kind, ordered):
 @pytest.mark.parametrize("sampled", [False, True], ids=["greedy", "sampled"])
 def test_answers_turn_after_turn_equal_plain_decoding(kind, sampled):
     _, _, target, head = loaded(kind, True)
-    setting = dict(temperature=1.0, top_p=0.9, repetition_penalty=1.2) if sampled else dict(temperature=0.0)
-    sessions = {
-        drafter: Session(LoadedPair(Sequence(target, CONTEXT), None, Letters(), head))
-        for drafter in ("none", "assistant", "merged")
-    }
-    messages = []
-    for turn in ("Hello", "again"):
-        messages.append(Message("user", turn))
-        answers = {
-            drafter: session.answer(
-                messages,
-                Options(drafter=drafter, seed=3, max_new_tokens=20, budget=12, **setting),
-                lambda event: None,
-                lambda: False,
-            )
-            for drafter, session in sessions.items()
-        }
-        texts = {drafter: answer.token_ids for drafter, answer in answers.items()}
-        assert texts["assistant"] == texts["merged"] == texts["none"]
-        messages.append(Message("assistant", answers["none"].text or "x"))
+    check_turns(target, head, "assistant", sampled)
 
 
 # -- files ---------------------------------------------------------------------------------------------------

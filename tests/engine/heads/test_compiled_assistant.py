@@ -16,19 +16,17 @@ from engine.heads.compiled_assistant import CompiledAssistantHead
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
-from engine.protocol import Load, Message, Options
+from engine.protocol import Load
 from engine.sampling import Sampler
-from engine.serving.pair import LoadedPair
 from engine.serving.service import EngineService
-from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
 from tests.engine.heads.assistants import LARGE, SMALL, assistant_of
 from tests.engine.heads.test_assistant import TEXT, answer
 from tests.engine.heads.test_service import write_target
+from tests.engine.heads.turns import check_turns
 from tests.engine.model.compiled_models import saved, tiny
-from tests.engine.test_every_drafter import Letters
 
 CONTEXT = 96
 each_form = pytest.mark.parametrize(
@@ -121,26 +119,7 @@ def test_guesses_depend_on_what_the_window_and_full_attention_reach():
 @pytest.mark.parametrize("sampled", [False, True], ids=["greedy", "sampled"])
 def test_answers_turn_after_turn_equal_plain_decoding(kind, ordered, stored, sampled):
     target, fast, _ = loaded(kind, ordered, stored)
-    setting = dict(temperature=1.0, top_p=0.9, repetition_penalty=1.2) if sampled else dict(temperature=0.0)
-    sessions = {
-        drafter: Session(LoadedPair(Sequence(target, CONTEXT), None, Letters(), fast))
-        for drafter in ("none", "assistant", "merged")
-    }
-    messages = []
-    for turn in ("Hello", "again"):
-        messages.append(Message("user", turn))
-        answers = {
-            drafter: session.answer(
-                messages,
-                Options(drafter=drafter, seed=3, max_new_tokens=20, budget=12, **setting),
-                lambda event: None,
-                lambda: False,
-            )
-            for drafter, session in sessions.items()
-        }
-        texts = {drafter: each.token_ids for drafter, each in answers.items()}
-        assert texts["assistant"] == texts["merged"] == texts["none"]
-        messages.append(Message("assistant", answers["none"].text or "x"))
+    check_turns(target, fast, "assistant", sampled)
 
 
 def test_trees_are_much_like_those_through_torch():

@@ -23,16 +23,13 @@ from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.planner import checkpoint_outline
-from engine.protocol import Message, Options
 from engine.sampling import Sampler
-from engine.serving.pair import LoadedPair
-from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
 from tests.engine.heads.test_mtp import GLM, MOE, NEXT, QWEN, TEXT, Drafted, fp8, gguf, plain
+from tests.engine.heads.turns import check_turns
 from tests.engine.model.compiled_models import OTHER_SIZES, TOLERANCE, tiny
-from tests.engine.test_every_drafter import Letters
 
 CONTEXT = 160
 SCORES = 5e-3  # of log-probabilities along a path: keys and values are rounded to 16 bits
@@ -166,26 +163,7 @@ def test_a_long_text_is_guessed_in_pieces(kind):
 @pytest.mark.parametrize("sampled", [False, True], ids=["greedy", "sampled"])
 def test_answers_turn_after_turn_equal_plain_decoding(kind, form, sampled):
     _, target, head, _ = loaded(kind, form)
-    setting = dict(temperature=1.0, top_p=0.9, repetition_penalty=1.2) if sampled else dict(temperature=0.0)
-    sessions = {
-        drafter: Session(LoadedPair(Sequence(target, CONTEXT), None, Letters(), head))
-        for drafter in ("none", "eagle", "merged")
-    }
-    messages = []
-    for turn in ("Hello", "again"):
-        messages.append(Message("user", turn))
-        answers = {
-            drafter: session.answer(
-                messages,
-                Options(drafter=drafter, seed=3, max_new_tokens=20, budget=12, **setting),
-                lambda event: None,
-                lambda: False,
-            )
-            for drafter, session in sessions.items()
-        }
-        texts = {drafter: answer.token_ids for drafter, answer in answers.items()}
-        assert texts["eagle"] == texts["merged"] == texts["none"]
-        messages.append(Message("assistant", answers["none"].text or "x"))
+    check_turns(target, head, "eagle", sampled)
 
 
 def test_an_interrupted_pass_leaves_no_rows():
