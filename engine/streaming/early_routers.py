@@ -1,5 +1,5 @@
-"""What it is worth to ask the routers of mixtures early, with the states of the layer before them, to which the
-products of its experts have not been added yet. This module itself moves nothing.
+"""What it is worth to ask the routers of mixtures early, with the states of the layer before them, to which
+the products of its experts have not been added yet. This module itself moves nothing.
 
 Each layer adds little to what is there, so that a router mostly chooses as it will: Eliseev and Mazur, "Fast
 Inference of Mixture-of-Experts Language Models with Offloading", 2023, section 3.2.
