@@ -23,7 +23,7 @@ def own_draft(
 
     The gain is that over drafts from text alone (`merged` without heads), also where heads or a layer for
     drafts are there: what these bring is not predicted. Beside SmolLM2's head it was 2.0, and 1.7 beside
-    text alone (docs/benchmarks.md)."""
+    text alone (docs/benchmarks/streaming.md)."""
     if pair.target.states or pair.target.active < 1:
         return None
     if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:

@@ -30,7 +30,7 @@ class SubstituteFormat:
 
 
 # Fewest bits first. Each gain is an estimate for any model from what was measured with one, Qwen2.5-Coder
-# 1.5B in bfloat16 (docs/benchmarks.md, "A target as its own draft").
+# 1.5B in bfloat16 (docs/benchmarks/streaming.md, "A target as its own draft").
 FORMATS = (
     SubstituteFormat("Q2_K", 3.125, 0.8),
     SubstituteFormat("Q3_K", 3.5625, 1.0),

@@ -38,7 +38,7 @@ def questions() -> list[DocsQuestion]:
 
 def keep_all(store: Store) -> list[AttachedFile]:
     """Store the documentation's pages as files of a chat."""
-    pages = [page for page in (ROOT / "docs").glob("*.md") if page.stat().st_size > 200]
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if page.stat().st_size > 200]
     paths = sorted([*pages, *(ROOT / name for name in FILES)])
     return [
         store.files.keep(path.relative_to(ROOT).as_posix(), Document("text", [path.read_text("utf-8")]))

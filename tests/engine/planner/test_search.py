@@ -262,7 +262,7 @@ def test_a_streamed_pair_takes_as_long_as_measured(target, disk, budget, tokens,
 
 @pytest.mark.parametrize(("budget", "tokens", "tokens_per_second"), [(16, 4.85, 11.2), (64, 7.0, 8.55)])
 def test_compiled_passes_of_a_streamed_pair_take_as_long_as_measured(budget, tokens, tokens_per_second):
-    """docs/benchmarks.md, “A target that does not fit”, with the tokens per pass measured there."""
+    """docs/benchmarks/streaming.md, “A target that does not fit”, with the tokens per pass measured there."""
     cores = processor(2, {"avx512_bf16"}), compiled_processor(2, {"avx512_vnni"})
     here = MachineProfile(0, 20 * GIB, 1e9, 2.2e9, None, *cores)
     accepted = Acceptance((tokens - 1) / log2(1 + budget), "measured")
