@@ -5,31 +5,29 @@ read the engine's events (`engine_link`).
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from msgspec import structs
-from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.connection.engine import Engine, State
 from app.connection.file_choice import choose
 from app.connection.memory import fitting, without_oldest
-from app.connection.pending_answer import Answering, Waiting, request_options, template_input
-from app.connection.tool_use import stored_calls, with_tools
-from app.store import (
-    AnswerUnderWay,
-    AttachedFile,
-    ChatSettings,
-    ModelPair,
-    Store,
-    StoredCall,
-    StoredMessage,
-    StoreError,
-    to_send,
+from app.connection.pending_answer import (
+    Answering,
+    UnsavedAnswer,
+    Waiting,
+    request_options,
+    template_input,
 )
+from app.connection.store_errors import reporting
+from app.connection.tool_use import stored_calls, with_tools
+from app.store import AttachedFile, ChatSettings, ModelPair, NotInStore, Store, StoredCall, to_send
 from app.store.quoted import whole_files
 from app.store.tree import path_to
+from app.store.under_way import SAVE_EVERY_S
 from app.tools.toolbox import Toolbox
 from engine.protocol import messages
 from engine.protocol.thoughts import closing_of
@@ -86,6 +84,9 @@ class AnswerQueue(QObject):
         self.viewers: list[Viewer] = []
         self._store, self._engine, self._toolbox = store, engine, toolbox
         self._due: deque[tuple[int, int]] = deque()  # chats, and answers whose calls are settled
+        self._unsaved: list[UnsavedAnswer] = []
+        self._next_look = QTimer(self, interval=round(1000 * SAVE_EVERY_S))
+        self._next_look.timeout.connect(self._look_at_unsaved)
         self._ends_thought = False  # whether the answer in progress was stopped to end its thought
         self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
         engine.answer_event.connect(self._receive)
@@ -98,11 +99,12 @@ class AnswerQueue(QObject):
         the end of the chat. Open calls of the message before it are passed over. May raise a StoreError."""
         if after is not None and self._has_open_calls(after):
             self.passed_over.emit(chat, after)
-        if self._engine.state is not State.READY or self.waiting:
+        if self._engine.state is not State.READY or self.waiting or self._due:
             self.waiting.append(Waiting(chat, text, tuple(files)))
             self.waiting_changed.emit()
             if self._engine.state is State.IDLE:
                 self._engine.load()
+            self._ask_next()
             return
         self.answer(chat, self._store.messages.ask(chat, text, after, files))
 
@@ -127,6 +129,7 @@ class AnswerQueue(QObject):
         pair = self._engine.pair
         if pair is None or self._engine.state is not State.READY:
             return
+        self._store.messages.save_ends()
         goes_on = self._store.messages.can_go_on(message)
         if not goes_on and self._store.files.has_any(chat):
             self._choose_reading(chat, message, pair.context)
@@ -138,7 +141,7 @@ class AnswerQueue(QObject):
         else:
             under_way = self._store.messages.answer(message, settings, ModelPair.of(pair))
         try:
-            stored = _with_text(self._store.messages.all(chat), under_way)
+            stored = self._store.messages.all(chat)
             path = without_oldest(path_to(stored, message), settings.left_out)
             texts = self._store.files.texts(whole_files(path))
             telemetry = any(viewer.telemetry for viewer in self.viewers)
@@ -158,7 +161,7 @@ class AnswerQueue(QObject):
                 template=request.template,
             )
         except BaseException:
-            under_way.interrupt()
+            self._saves(UnsavedAnswer(chat, under_way), under_way.interrupt)
             raise
         self.answering = Answering(chat, under_way, request)
         self.began.emit(chat, stored)
@@ -170,11 +173,11 @@ class AnswerQueue(QObject):
         self._engine.stop()
 
     def go_on(self, chat: int, message: int) -> None:
-        """Ask for the answer that follows from the results of an answer's calls. May raise a StoreError."""
-        if self._engine.state in (State.READY, State.IDLE) and self.answering is None:
-            self.answer(chat, message)
-        else:
-            self._due.append((chat, message))
+        """Ask for the answer that follows from the results of an answer's calls, once the engine is ready."""
+        self._due.append((chat, message))
+        if self._engine.state is State.IDLE:
+            self._engine.load()
+        self._ask_next()
 
     def end_thought(self) -> None:
         """Let the answer in progress end its thought and answer now: it is stopped, and continued behind the
@@ -254,13 +257,14 @@ class AnswerQueue(QObject):
             case messages.Answer():
                 done, self.answering = self.answering, None
                 calls = self._calls_of(done, event)
-                with self._reporting_store_errors():
-                    sieve = done.request.sieve
-                    done.under_way.finish(event, sieve.text.rstrip() if sieve and calls else None, calls)
+                sieve = done.request.sieve
+                spoken = sieve.text.rstrip() if sieve and calls else None
+                end = partial(done.under_way.finish, event, spoken, calls)
+                is_saved = self._saves(UnsavedAnswer(done.chat, done.under_way, bool(calls)), end)
                 self.changed.emit(done.chat)
                 if not self._has_ended_thought(done, event):
                     self.finished.emit(done, event)
-                    if calls:
+                    if calls and is_saved:
                         self.called.emit(done.chat, done.message)
                     self.listed.emit()
                     self._ask_next()
@@ -289,7 +293,7 @@ class AnswerQueue(QObject):
         if not asked or event.stop_reason != "cancelled":
             return False
         closing = closing_of(done.under_way.text, done.under_way.opened)
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             self.answer(done.chat, done.message, added=f"\n{closing}" if closing else "")
         return self.answering is not None
 
@@ -297,10 +301,33 @@ class AnswerQueue(QObject):
         self._ends_thought = False
         if self.answering is not None:
             ended, self.answering = self.answering, None
-            with self._reporting_store_errors():
-                ended.under_way.interrupt()
+            self._saves(UnsavedAnswer(ended.chat, ended.under_way), ended.under_way.interrupt)
             self.changed.emit(ended.chat)
             self.listed.emit()
+
+    def _saves(self, ended: UnsavedAnswer, end: Callable[[], None]) -> bool:
+        """Save an answer with its end; return False if that fails. `_look_at_unsaved` then waits until the
+        answer's own thread has saved it."""
+        with reporting(self.store_failed):
+            end()
+            return True
+        self._unsaved.append(ended)
+        self._next_look.start()
+        return False
+
+    def _look_at_unsaved(self) -> None:
+        """Continue behind the answers whose ends have been saved by now."""
+        saved = [ended for ended in self._unsaved if ended.under_way.is_over]
+        for ended in saved:
+            self._unsaved.remove(ended)
+            self.changed.emit(ended.chat)
+            if ended.calls:
+                self.called.emit(ended.chat, ended.under_way.id)
+        if not self._unsaved:
+            self._next_look.stop()
+        if saved:
+            self.listed.emit()
+            self._ask_next()
 
     def _ask_next(self) -> None:
         """Ask for the next answer if the engine is ready: for one that waits for the models, or for that to
@@ -309,22 +336,36 @@ class AnswerQueue(QObject):
         if postponed is not None and state is not State.LOADING:
             self._postponed = None
             if state is State.READY:
-                with self._reporting_store_errors():
+                with reporting(self.store_failed):
                     postponed()
-        if self.answering is not None or self._engine.state is not State.READY:
+        if self.answering is not None or self._unsaved or self._engine.state is not State.READY:
             return
-        with self._reporting_store_errors():
-            if self._due:
-                self.answer(*self._due.popleft())
+        with reporting(self.store_failed):
+            while self._due and self.answering is None:
+                self._answer_due()
+            if self.answering is None:
+                self._ask_waiting()
+
+    def _answer_due(self) -> None:
+        """Ask for the answer that follows from the first settled calls. May raise a StoreError; it then stays
+        due, unless its chat was deleted."""
+        try:
+            self.answer(*self._due[0])
+        except NotInStore as error:
+            self.store_failed.emit(error)
+        self._due.popleft()
+
+    def _ask_waiting(self) -> None:
+        """Ask the first queued question that follows no open calls. May raise a StoreError; a question that
+        could not be stored stays in the queue."""
+        for place, waiting in enumerate(self.waiting):
+            path = self._store.messages.shown(waiting.chat)
+            after = path[-1].message.id if path else None
+            if after is None or not self._has_open_calls(after):
+                question = self._store.messages.ask(waiting.chat, waiting.text, after, waiting.files)
+                self.remove_waiting(place)
+                self.answer(waiting.chat, question)
                 return
-            for place, waiting in enumerate(self.waiting):
-                path = self._store.messages.shown(waiting.chat)
-                after = path[-1].message.id if path else None
-                if after is None or not self._has_open_calls(after):
-                    self.remove_waiting(place)
-                    question = self._store.messages.ask(waiting.chat, waiting.text, after, waiting.files)
-                    self.answer(waiting.chat, question)
-                    return
 
     def _give_back(self, is_meant: Callable[[Waiting], bool]) -> None:
         """Take questions out of the queue, and give them back where their chats are shown."""
@@ -337,19 +378,6 @@ class AnswerQueue(QObject):
     def _viewer_of(self, chat: int) -> Viewer:
         """Return the viewer that shows a chat; the first one if none does."""
         return next((viewer for viewer in self.viewers if viewer.id == chat), self.viewers[0])
-
-    @contextmanager
-    def _reporting_store_errors(self) -> Iterator[None]:
-        """Emit a StoreError as `store_failed` instead of raising it."""
-        try:
-            yield
-        except StoreError as error:
-            self.store_failed.emit(error)
-
-
-def _with_text(stored: list[StoredMessage], under_way: AnswerUnderWay) -> list[StoredMessage]:
-    """Return the messages with the text that the answer in progress has now."""
-    return [structs.replace(one, text=under_way.text) if one.id == under_way.id else one for one in stored]
 
 
 def conversation_name(chat: int) -> str:

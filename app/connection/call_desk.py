@@ -4,15 +4,13 @@ Everything here runs on the GUI thread, except the tools themselves. What a tool
 result of its call, and allows nothing.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Work
 from app.connection.answer_queue import AnswerQueue
+from app.connection.store_errors import reporting
 from app.preferences import PreferencesError
-from app.store import Store, StoredCall, StoreError
+from app.store import Store, StoredCall
 from app.store.records import CallState
 from app.tools.listed import ToolResult
 from app.tools.toolbox import Toolbox
@@ -79,7 +77,7 @@ class CallDesk(QObject):
 
     def _follow(self, chat: int, message: int) -> None:
         """Run those calls of a new answer that need no asking."""
-        with self._reporting():
+        with reporting(self.failed):
             calls = self._store.messages.calls(message)
             for call in calls:
                 tool = self._toolbox.find(call.name)
@@ -116,7 +114,7 @@ class CallDesk(QObject):
             self.running_changed.emit()
 
     def _settle(self, chat: int, message: int, call: str, state: CallState, result: str) -> None:
-        with self._reporting():
+        with reporting(self.failed):
             calls = self._store.messages.settle_call(message, call, state, result)
             self._queue.changed.emit(chat)
             self._go_on(chat, message, calls)
@@ -127,7 +125,7 @@ class CallDesk(QObject):
 
     def _pass_over(self, chat: int, message: int) -> None:
         """Refuse the open calls of an answer, because the user goes on without them."""
-        with self._reporting():
+        with reporting(self.failed):
             for call in self._store.messages.calls(message):
                 if call.state == "open":
                     self._leave(call.id)
@@ -135,15 +133,7 @@ class CallDesk(QObject):
             self._queue.changed.emit(chat)
 
     def _open(self, message: int, call: str) -> StoredCall | None:
-        with self._reporting():
+        with reporting(self.failed):
             calls = self._store.messages.calls(message)
             return next((each for each in calls if each.id == call and each.state == "open"), None)
         return None
-
-    @contextmanager
-    def _reporting(self) -> Iterator[None]:
-        """Emit a StoreError as `failed` instead of raising it."""
-        try:
-            yield
-        except StoreError as error:
-            self.failed.emit(error)

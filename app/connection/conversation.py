@@ -1,7 +1,6 @@
 """The chat that a window shows; links it with the store and the queue of questions. Imports no widgets."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from msgspec import structs
 from PySide6.QtCore import QObject, Signal
@@ -10,6 +9,7 @@ from app.connection.answer_queue import AnswerQueue
 from app.connection.engine import WILL_ANSWER, Engine
 from app.connection.memory import KEPT, fewer, turn_tokens, without_oldest
 from app.connection.pending_answer import Answering, Waiting, settings_to_repeat
+from app.connection.store_errors import reporting
 from app.store import AttachedFile, ChatSettings, DeletedMessages, Store, StoredMessage, StoreError, to_send
 from app.store.quoted import whole_files
 from app.store.tree import ShownMessage, shown_path
@@ -116,7 +116,7 @@ class Conversation(QObject):
 
     def title_of(self, chat: int) -> str:
         """Return the title of a chat; "" if it has none."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             return self._store.chats.line(chat).title
         return ""
 
@@ -138,13 +138,13 @@ class Conversation(QObject):
         except StoreError as error:
             self.store_failed.emit(error)
             return
-        self.id, self.shown = chat, self._with_text(shown)
+        self.id, self.shown = chat, shown
         self.opened.emit()
         self._set(settings)
 
     def set_settings(self, settings: ChatSettings) -> None:
         """Set the settings of the next answers in this chat."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             if self.id is not None:
                 self._store.chats.set_settings(self.id, settings)
                 self._queue.settings_changed.emit(self.id, settings)
@@ -171,7 +171,7 @@ class Conversation(QObject):
 
     def branch(self, message: int) -> None:
         """Open a new chat that begins with a copy of the messages up to and including this one."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             self.open(self._store.chats.branch(message))
             self._queue.listed.emit()
 
@@ -184,7 +184,7 @@ class Conversation(QObject):
         """
         if not text.strip() or self._engine.state not in WILL_ANSWER:
             return False
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             if self.id is None:
                 self.id = self._store.chats.create(self.settings)
                 self._queue.listed.emit()
@@ -210,7 +210,7 @@ class Conversation(QObject):
     def edit(self, message: int, text: str, files: Sequence[AttachedFile] | None = None) -> None:
         """Add a changed version of a message. If the message is a question, answer the new version. files: as
         in `Messages.edit`."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             is_question = self._shown_message(message).role == "user"
             edited = self._store.messages.edit(message, text, files)
             self._announce()
@@ -223,7 +223,7 @@ class Conversation(QObject):
 
         same_seed: repeat the recorded seed, settings and budgets, which gives the same answer.
         """
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             before = self._shown_message(message)
             if before.role == "user":
                 self._answer(message)
@@ -233,13 +233,13 @@ class Conversation(QObject):
 
     def continue_answer(self, answer: int) -> None:
         """Continue an answer that was stopped or cut off. One that repeats itself may go on doing so."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             reports = self._shown_message(answer).reports
             self._answer(answer, loops=any(report.stop_reason == "repetition" for report in reports))
 
     def delete(self, message: int) -> None:
         """Delete a version of a message with all that follows from it."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             deleted = self._store.messages.delete(message)
             self._queue.forget(deleted.chat)
             self._announce()
@@ -247,7 +247,7 @@ class Conversation(QObject):
 
     def restore(self, deleted: DeletedMessages) -> None:
         """Undo a deletion, and show its chat."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             self._store.messages.restore(deleted)
             if self.id != deleted.chat:
                 self.open(deleted.chat)
@@ -260,13 +260,13 @@ class Conversation(QObject):
         ends = [i for i, message in enumerate(path) if message.id == answer or answer is None]
         asked = [i for i, message in enumerate(path) if message.role == "user" and ends and i <= ends[-1]]
         sent = without_oldest(path[: asked[-1] + 1], self.settings.left_out) if asked else []
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             return to_send(sent, self.settings.system, self._store.files.texts(whole_files(sent)))
         return to_send(sent, self.settings.system)
 
     def show_version(self, message: int) -> None:
         """Show this version of a message."""
-        with self._reporting_store_errors():
+        with reporting(self.store_failed):
             self._store.messages.show(message)
             self._announce()
 
@@ -319,7 +319,7 @@ class Conversation(QObject):
     def _refresh(self, chat: int) -> None:
         """Read the shown chat's messages from the store again if they have changed."""
         if chat == self.id:
-            with self._reporting_store_errors():
+            with reporting(self.store_failed):
                 self._show(self._store.messages.shown(chat))
 
     def _take_settings(self, chat: int, settings: ChatSettings) -> None:
@@ -327,21 +327,8 @@ class Conversation(QObject):
             self._set(settings)
 
     def _show(self, shown: list[ShownMessage]) -> None:
-        self.shown = self._with_text(shown)
+        self.shown = shown
         self.path_changed.emit()
-
-    def _with_text(self, shown: list[ShownMessage]) -> list[ShownMessage]:
-        """Return `shown` with the current text of the answer in progress, which reaches the store up to half
-        a second later."""
-        if self.answering is None:
-            return shown
-        id, text = self.answering.message, self.answering.under_way.text
-        return [
-            structs.replace(one, message=structs.replace(one.message, text=text))
-            if one.message.id == id
-            else one
-            for one in shown
-        ]
 
     def _set(self, settings: ChatSettings) -> None:
         self.settings = settings
@@ -349,11 +336,3 @@ class Conversation(QObject):
 
     def _shown_message(self, id: int) -> StoredMessage:
         return next(shown.message for shown in self.shown if shown.message.id == id)
-
-    @contextmanager
-    def _reporting_store_errors(self) -> Iterator[None]:
-        """Emit a StoreError as `store_failed` instead of raising it."""
-        try:
-            yield
-        except StoreError as error:
-            self.store_failed.emit(error)

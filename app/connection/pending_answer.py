@@ -1,4 +1,5 @@
-"""Queued questions, answers in progress, and the options for requesting an answer. Imports no Qt."""
+"""Queued questions, answers in progress or still to be saved, and the options for requesting an answer.
+Imports no Qt."""
 
 import secrets
 from dataclasses import dataclass
@@ -32,6 +33,15 @@ class Answering:
     @property
     def message(self) -> int:
         return self.under_way.id
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedAnswer:
+    """An answer that has ended, and whose end could not be saved yet. calls: whether it calls tools."""
+
+    chat: int
+    under_way: AnswerUnderWay
+    calls: bool = False
 
 
 def request_options(settings: ChatSettings, telemetry: bool) -> messages.Options:

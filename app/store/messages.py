@@ -1,8 +1,8 @@
 """The messages of chats. No message is ever overwritten: changing one adds another version of it. Only
 `delete` removes messages."""
 
+import threading
 from collections.abc import Sequence
-from weakref import WeakSet
 
 from msgspec import structs
 
@@ -33,12 +33,16 @@ class Messages:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._under_way: WeakSet[AnswerUnderWay] = WeakSet()
+        self._under_way: dict[int, AnswerUnderWay] = {}  # by message; replaced as a whole
+        self._tracking = threading.Lock()
 
     def all(self, chat: int) -> list[StoredMessage]:
-        """Return every version of every message, in the order of their creation."""
+        """Return every version of every message, in the order of their creation. Answers that this process
+        is writing have all of their text, which may reach the file later."""
+        written = {answer.id: answer for answer in self.under_way()}
         with self._database.reading() as connection:
-            return rows.messages_of(connection, chat)
+            stored = rows.messages_of(connection, chat)
+        return [written[each.id].now(each) if each.id in written else each for each in stored]
 
     def shown(self, chat: int) -> list[tree.ShownMessage]:
         """Return the messages that the chat shows, in order: one version of each."""
@@ -81,6 +85,7 @@ class Messages:
     def delete(self, message: int) -> DeletedMessages:
         """Delete a version of a message and all messages below it; `restore` brings them back. See
         `deletion.delete`."""
+        self.save_ends()
         with self._database.writing() as connection:
             return deletion.delete(connection, message)
 
@@ -116,6 +121,7 @@ class Messages:
 
     def resume(self, answer: int, settings: ChatSettings, pair: ModelPair, added: str = "") -> AnswerUnderWay:
         """Continue an answer that was stopped or interrupted, from the end of its text and of `added`."""
+        self.save_ends()
         with self._database.writing() as connection:
             chat = rows.place_of(connection, answer)[0]
             resumed = next(one for one in rows.messages_of(connection, chat) if one.id == answer)
@@ -157,8 +163,14 @@ class Messages:
 
     def under_way(self) -> Sequence[AnswerUnderWay]:
         """Return the answers that this process is writing."""
-        return [answer for answer in self._under_way if not answer.is_over]
+        return [answer for answer in self._under_way.values() if not answer.is_over]
+
+    def save_ends(self) -> None:
+        """Save the ends of answers that could not be saved before, so that nothing is based on less."""
+        for answer in self.under_way():
+            answer.save_end()
 
     def _track(self, answer: AnswerUnderWay) -> AnswerUnderWay:
-        self._under_way.add(answer)
+        with self._tracking:
+            self._under_way = {other.id: other for other in [*self.under_way(), answer]}
         return answer

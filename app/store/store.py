@@ -78,14 +78,14 @@ class Store:
             logger.warning("no backup of %s: %s", self.path, error)
 
     def close(self) -> None:
-        """Interrupt the answers in progress, save their text so far and close the file.
+        """Save the answers in progress, interrupted unless they have ended, and close the file.
 
         Raises a StoreError if an answer could not be saved; the file is closed in that case too.
         """
         with contextlib.ExitStack() as last:
             last.callback(self._database.close)
             for answer in self.messages.under_way():
-                last.callback(answer.interrupt)
+                last.callback(answer.close)
 
 
 def _restoring(path: Path) -> str:

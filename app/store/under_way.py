@@ -3,19 +3,23 @@ second."""
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from sqlite3 import Connection
 
 import psutil
+from msgspec import structs
 
 from app.store import rows
 from app.store.database import Database
-from app.store.errors import StoreError
+from app.store.errors import NotInStore, StoreError
 from app.store.records import (
     AnswerReport,
     ChatSettings,
     ModelPair,
     State,
     StoredCall,
+    StoredMessage,
     to_json,
     well_formed,
 )
@@ -24,10 +28,20 @@ from engine.protocol.messages import Answer
 SAVE_EVERY_S = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerEnd:
+    """How an answer has ended: its final state, the reports on it, and the calls that it has made."""
+
+    state: State
+    reports: Sequence[AnswerReport]
+    calls: Sequence[StoredCall] = ()
+
+
 class AnswerUnderWay:
     """A message that the engine is writing. One thread adds text; a saver thread stores it twice a second.
 
-    The answer is in progress until `finish` or `interrupt` is called.
+    The answer is in progress until the end that `finish` or `interrupt` gives it has been saved. If that
+    fails, the saver thread tries again until it succeeds or the store is closed.
 
     Attributes:
         id: id of the message
@@ -57,6 +71,7 @@ class AnswerUnderWay:
         self._settings, self._pair = settings, pair
         self._begun, self._reports = text, reports
         self._saved = text
+        self._end: AnswerEnd | None = None  # to be saved
         self._lock = threading.Lock()  # held while saving, so that nothing is saved after the end
         self._over = threading.Event()
         self._saver = threading.Thread(target=self._keep_saving, name="answer saver", daemon=True)
@@ -73,39 +88,77 @@ class AnswerUnderWay:
         """Save the complete answer and its report. text: the answer's text, if it is not all of it; calls:
         those that the answer has made beside this text.
 
-        Raises a StoreError if saving fails; in that case the answer is still in progress, and `finish` may be
-        called again.
+        Raises a StoreError if saving fails; the saver thread then tries again.
         """
         self.text = self._begun + (answer.text if text is None else text)
         report = AnswerReport.of(answer, self._settings, self._pair)
-        with self._lock:
-            self._end("complete", [*self._reports, report], calls)
-            self._over.set()
-        self._saver.join()
+        self._finish(AnswerEnd("complete", [*self._reports, report], calls))
 
     def interrupt(self) -> None:
-        """End an answer that gets no more text: the engine failed or was lost, or the store is being closed.
+        """End an answer that gets no more text: the engine failed or was lost.
 
-        Raises a StoreError if the end of the text cannot be saved.
+        Raises a StoreError if saving fails; the saver thread then tries again.
+        """
+        self._finish(AnswerEnd("interrupted", self._reports))
+
+    def save_end(self) -> None:
+        """Save the end now, if saving it has failed. Raises a StoreError if it fails again."""
+        with self._lock, suppress(NotInStore):  # nothing is left to save
+            if self._end is not None and not self.is_over:
+                self._settle(self._end)
+
+    def close(self) -> None:
+        """End the saver thread after a last save; an answer that has no end is interrupted.
+
+        Raises a StoreError if that fails; what was not saved is lost.
         """
         with self._lock:
             try:
                 if not self.is_over:
-                    self._end("interrupted", self._reports)
+                    self._settle(self._end or AnswerEnd("interrupted", self._reports))
             finally:
                 self._over.set()
         self._saver.join()
 
-    def _end(self, state: State, reports: Sequence[AnswerReport], calls: Sequence[StoredCall] = ()) -> None:
-        with self._database.writing() as connection:
-            settle(connection, self.id, self.text, state, reports)
-            keep_calls(connection, self.id, calls)
-            rows.touch(connection, rows.place_of(connection, self.id)[0])
+    def now(self, stored: StoredMessage) -> StoredMessage:
+        """Return the message as it was stored with its present text, and with its end even if that is still
+        to be saved. Its calls are only those stored, because only those can be settled."""
+        text, end = well_formed(self.text), self._end
+        if end is None:
+            return structs.replace(stored, text=text)
+        return structs.replace(stored, text=text, state=end.state, reports=list(end.reports))
+
+    def _finish(self, end: AnswerEnd) -> None:
+        with self._lock:
+            if not self.is_over:
+                self._end = end
+                self._settle(end)
+        self._saver.join()
+
+    def _settle(self, end: AnswerEnd) -> None:
+        """Save the end, after which the answer is over. The lock is held."""
+        try:
+            with self._database.writing() as connection:
+                settle(connection, self.id, self.text, end.state, end.reports)
+                keep_calls(connection, self.id, end.calls)
+                rows.touch(connection, rows.place_of(connection, self.id)[0])
+            self.problem = None
+        except NotInStore:
+            self._over.set()  # the message was deleted with its chat
+            raise
+        except StoreError as problem:
+            self.problem = problem
+            raise
+        self._over.set()
 
     def _keep_saving(self) -> None:
         while not self._over.wait(SAVE_EVERY_S):
-            with self._lock:
-                if not self.is_over and self.text != self._saved:
+            with self._lock, suppress(StoreError):  # kept as `problem`
+                if self.is_over:
+                    return
+                if self._end is not None:
+                    self._settle(self._end)
+                elif self.text != self._saved:
                     self._save(self.text)
 
     def _save(self, text: str) -> None:

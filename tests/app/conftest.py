@@ -3,9 +3,11 @@
 import gc
 import os
 import shutil
+import sqlite3
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,8 @@ from shiboken6 import Shiboken
 
 from app.connection.engine_link import EngineLink
 from app.preferences import PreferencesFile
-from app.store import Store
+from app.store import Store, StoreFull
+from app.store.database import Database
 from app.widgets import theme
 from app.window import better_model
 from app.window.arguments import Arguments
@@ -100,6 +103,22 @@ def store(tmp_path: Path) -> Iterator[Store]:
     store = Store(tmp_path / "conversations.sqlite")
     yield store
     store.close()
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """While it is set, nothing can be stored."""
+    full, writing = threading.Event(), Database.writing
+
+    @contextmanager
+    def checked(database: Database) -> Iterator[sqlite3.Connection]:
+        if full.is_set():
+            raise StoreFull("The disk is full.", "Make room.")
+        with writing(database) as connection:
+            yield connection
+
+    monkeypatch.setattr(Database, "writing", checked)
+    return full
 
 
 @pytest.fixture

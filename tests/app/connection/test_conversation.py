@@ -1,5 +1,6 @@
 """The user's actions in a chat, with a real store and a scripted engine."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -309,6 +310,77 @@ def test_store_errors_are_reported(
     assert chat.answering is None
     chat.open(999)
     assert [error.kind for error in errors] == ["store_full", "not_in_store"]
+
+
+def test_an_answer_and_the_next_question_wait_until_they_can_be_stored(
+    chat: Conversation,
+    store: Store,
+    person: Person,
+    errors: list[StoreError],
+    full: threading.Event,
+    qtbot: QtBot,
+) -> None:
+    chat.send("one")
+    chat.send("two")
+    full.set()
+    person.finish("1")
+    assert [error.kind for error in errors] == ["store_full"]
+    assert person.shown == ["one", "1"]
+    assert chat.shown[-1].message.state == "complete"
+    assert [waiting.text for waiting in chat.waiting] == ["two"]
+    assert chat.answering is None
+    full.clear()
+    qtbot.waitUntil(lambda: len(person.asked) == 2)
+    assert person.sent[1:] == [("user", "one"), ("assistant", "1"), ("user", "two")]
+    assert not chat.waiting
+    person.finish("2")
+    chat.delete(chat.shown[1].message.id)
+    assert person.shown == ["one"]
+    assert len(errors) == 1
+
+
+def test_an_interrupted_answer_is_saved_once_it_can_be(
+    chat: Conversation, store: Store, person: Person, full: threading.Event, qtbot: QtBot
+) -> None:
+    chat.send("Tell a story.")
+    person.say(messages.TextDelta(request=person.request, text="Once upon", tokens=2))
+    qtbot.waitUntil(lambda: chat.answering is not None and chat.answering.under_way.text == "Once upon")
+    full.set()
+    with qtbot.waitSignal(chat.failed):
+        person.say(messages.Failed(request=person.request, kind="x", message="No.", hint="Again."))
+    assert (person.shown[-1], chat.shown[-1].message.state) == ("Once upon", "interrupted")
+    with qtbot.waitSignal(chat.listed):
+        full.clear()
+    assert not store.messages.under_way()
+    chat.continue_answer(chat.shown[-1].message.id)
+    person.finish(" a time.")
+    assert person.shown == ["Tell a story.", "Once upon a time."]
+
+
+def test_a_queued_question_that_cannot_be_stored_stays_and_comes_before_the_next_one(
+    chat: Conversation,
+    store: Store,
+    person: Person,
+    errors: list[StoreError],
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+) -> None:
+    def locked(*_: object) -> int:
+        raise StoreLocked("Another program is using the file.", "Close it.")
+
+    chat.send("one")
+    chat.send("two")
+    with monkeypatch.context() as patch:
+        patch.setattr(store.messages, "ask", locked)
+        person.finish("1")
+        assert [error.kind for error in errors] == ["store_locked"]
+        assert [waiting.text for waiting in chat.waiting] == ["two"]
+    assert chat.send("three")
+    assert person.sent[-1] == ("user", "two")
+    assert [waiting.text for waiting in chat.waiting] == ["three"]
+    person.finish("2")
+    qtbot.waitUntil(lambda: person.sent[-1] == ("user", "three"))
+    person.finish("3")
 
 
 def test_another_model_is_loaded_during_an_answer(

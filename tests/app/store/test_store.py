@@ -15,6 +15,7 @@ import platformdirs
 import pytest
 
 from app.store import (
+    AnswerUnderWay,
     NotInStore,
     Store,
     StoreDamaged,
@@ -211,6 +212,9 @@ def test_a_full_disk_keeps_what_was_saved(disk: list[sqlite3.Connection], path: 
     store.close()
 
 
+LARGE = "large " * 10_000
+
+
 def test_an_answer_stays_in_memory_until_the_disk_has_space(
     disk: list[sqlite3.Connection], path: Path
 ) -> None:
@@ -231,6 +235,62 @@ def test_an_answer_stays_in_memory_until_the_disk_has_space(
     assert store.messages.all(1)[1].state == "complete"
     assert store.messages.all(1)[1].text == text
     store.close()
+
+
+@pytest.fixture
+def ended(disk: list[sqlite3.Connection], path: Path) -> Iterator[tuple[Store, AnswerUnderWay]]:
+    """A store on a full disk, with an answer whose end could not be saved."""
+    store = Store(path)
+    question = store.messages.ask(store.chats.create(), "small")
+    growing = store.messages.answer(question, SETTINGS, PAIR)
+    fill(disk)
+    with pytest.raises(StoreFull):
+        growing.finish(answer(LARGE))
+    yield store, growing
+    store.close()
+
+
+def test_an_end_that_cannot_be_saved_is_saved_once_the_disk_has_space(
+    ended: tuple[Store, AnswerUnderWay], disk: list[sqlite3.Connection], path: Path
+) -> None:
+    store, growing = ended
+    (_, now) = store.messages.all(1)
+    assert (now.text, now.state, len(now.reports)) == (LARGE, "complete", 1)
+    assert isinstance(growing.problem, StoreFull)
+    other = Store(path)
+    assert other.messages.all(1)[1].state == "streaming"
+    empty(disk)
+    wait_until(lambda: growing.is_over)
+    saved = other.messages.all(1)[1]
+    assert (saved.text, saved.state, len(saved.reports)) == (LARGE, "complete", 1)
+    assert len(store.search("large")) == 1
+    other.close()
+
+
+def test_an_end_that_cannot_be_saved_is_saved_when_the_store_closes(
+    ended: tuple[Store, AnswerUnderWay], disk: list[sqlite3.Connection], path: Path
+) -> None:
+    store, _ = ended
+    empty(disk)
+    store.close()
+    later = Store(path)
+    saved = later.messages.all(1)[1]
+    assert (saved.text, saved.state, len(saved.reports)) == (LARGE, "complete", 1)
+    later.close()
+
+
+def test_an_answer_whose_end_is_not_saved_yet_is_deleted_or_continued_after_that(
+    ended: tuple[Store, AnswerUnderWay], disk: list[sqlite3.Connection]
+) -> None:
+    store, growing = ended
+    with pytest.raises(StoreFull):
+        store.messages.delete(growing.id)
+    empty(disk)
+    store.messages.restore(store.messages.delete(growing.id))
+    continued = store.messages.resume(growing.id, SETTINGS, PAIR)
+    assert continued.text == LARGE
+    continued.finish(answer("more"))
+    assert len(store.messages.all(1)[1].reports) == 2
 
 
 def test_a_store_closes_even_if_its_answer_cannot_be_saved(

@@ -67,13 +67,17 @@ def test_an_answer_another_process_is_writing_is_not_interrupted(path: Path) -> 
 def test_the_last_text_is_saved_even_if_none_follows(path: Path, store: Store) -> None:
     chat = store.chats.create()
     growing = store.messages.answer(store.messages.ask(chat, "q"), SETTINGS, PAIR)
+    assert store.messages.all(chat)[1].text == ""
     growing.add("slow")
     added = time.monotonic()
-    while store.messages.all(chat)[1].text != "slow":
+    assert store.messages.all(chat)[1].text == "slow", "whoever writes it has all of it"
+    other = Store(path)
+    while other.messages.all(chat)[1].text != "slow":
         assert time.monotonic() < added + 1
-    assert store.messages.all(chat)[1].state == "streaming"
+    assert other.messages.all(chat)[1].state == "streaming"
     assert store.search("slow") == []
     growing.finish(answer("slow"))
+    other.close()
 
 
 def test_figures_and_replay_data_are_stored_with_the_answer(store: Store) -> None:

@@ -1,6 +1,7 @@
 """Tools through the window: a call is shown and asked for, allowed or refused, and the answer goes on."""
 
 import json
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -12,7 +13,7 @@ from app.connection import tool_use
 from app.connection.engine import State
 from app.conversation.call_card import CallCard
 from app.preferences import PreferencesFile, ToolPreferences
-from app.store import Store
+from app.store import AnswerUnderWay, Store, StoreFull
 from app.tools import bounds
 from app.window.window import Window
 from engine.protocol import messages
@@ -128,6 +129,46 @@ def test_a_tool_that_is_always_allowed_is_not_asked_for_again(
     say_calls(window, engines, qtbot, last_request(engines), called("echo", text="b"))
     next_answer(engines, qtbot, before + 1)
     assert told(engines) == ["a", "b"]
+
+
+def test_a_call_is_shown_once_its_answer_could_be_saved(
+    make: Make, engines: FakeEngines, qtbot: QtBot, full: threading.Event
+) -> None:
+    window = make()
+    request = ask(window, engines, qtbot)
+    text = "I look.\n" + called("echo", text="a")
+    full.set()
+    with qtbot.waitSignal(window.core.queue.finished):
+        engines.last.say(delta(request, text), answer(request, text))
+    assert not cards(window)
+    assert last_request(engines) == request, "its calls are not settled"
+    with qtbot.waitSignal(window.core.queue.called):
+        full.clear()
+    cards(window)[-1].once.click()
+    next_answer(engines, qtbot, request)
+    assert told(engines) == ["a"]
+
+
+def test_an_answer_to_results_that_cannot_be_stored_comes_before_the_next_question(
+    make: Make, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> AnswerUnderWay:
+        raise StoreFull("The disk is full.", "Make room.")
+
+    window = make()
+    ask_and_call(window, engines, qtbot, called("echo", text="a"))
+    before = last_request(engines)
+    with monkeypatch.context() as patch:
+        patch.setattr(window.core.store.messages, "answer", full)
+        with qtbot.waitSignal(window.core.queue.store_failed, timeout=20_000):
+            cards(window)[-1].once.click()
+    assert last_request(engines) == before
+    assert window.chat.send("And then?")
+    assert last_request(engines) > before
+    assert told(engines) == ["a"]
+    assert [waiting.text for waiting in window.chat.waiting] == ["And then?"]
+    engines.last.say(answer(last_request(engines), "It is a."))
+    qtbot.waitUntil(lambda: not window.chat.waiting)
 
 
 def test_a_refused_call_is_told_to_the_model(make: Make, engines: FakeEngines, qtbot: QtBot) -> None:
