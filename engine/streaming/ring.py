@@ -65,6 +65,7 @@ class Ring:
         self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
         self._missing: dict[int, int] = {}  # by step: number of pieces still to arrive
         self._reading = 0
+        self._restarts = False  # whether a restart has begun that was interrupted
         self._idle_since: float | None = None
         self._error: Exception | None = None
         self._closed = False
@@ -79,7 +80,7 @@ class Ring:
         pass is interrupted while this waits; the next fetch then restarts the ring.
         """
         with self._changed:
-            if self._error is not None or not self._schedule.expects(chunk):
+            if self._restarts or self._error is not None or not self._schedule.expects(chunk):
                 self._restart(chunk)
             while self._advance() != chunk:
                 pass  # a chunk read ahead for a pass that ended early
@@ -106,9 +107,7 @@ class Ring:
             self.on_wait(True)
             try:
                 while self._missing.get(step) != 0 and self._error is None:
-                    self._changed.wait(STOP_S)
-                    if not self._staging:
-                        end_if_interrupted()
+                    self._wait()
             finally:
                 self.on_wait(False)
                 self.waited_s += self._crew.now() - started
@@ -120,15 +119,24 @@ class Ring:
 
     def _restart(self, chunk: int) -> None:
         """Discard the chunks read ahead, after a pass that ended early or failed, and continue with `chunk`.
-        The lock is held."""
+        The lock is held. If this is interrupted, the next `fetch` begins it again: the plan is no longer
+        read."""
+        self._restarts = True
         self._pieces.clear()
         self._queue = 1 << 62  # so that the readers start no new step
         while self._reading:
-            self._changed.wait()
+            self._wait()
+        self._restarts = False
         self._error = None
         self._missing.clear()
         self._queue = self._schedule.step + 1
         self._schedule.restart(self._queue, chunk)
+
+    def _wait(self) -> None:
+        """Wait for the readers, for STOP_S at most. The lock is held."""
+        self._changed.wait(STOP_S)
+        if not self._staging:
+            end_if_interrupted()
 
     # -- reader threads --------------------------------------------------------------------------------------
 

@@ -8,8 +8,9 @@ import time
 import pytest
 import torch
 
+from engine import interruption
 from engine.checkpoints import Span
-from engine.errors import BadOption, StreamBroken
+from engine.errors import BadOption, Interrupted, StreamBroken
 from engine.formats import format_named
 from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import GAP_NBYTES, StoredMatrix, make_chunk, split
@@ -149,6 +150,35 @@ class CountedFile:
 
     def close(self):
         self.file.close()
+
+
+class HeldFile:
+    """A file whose reads wait until `going` is set."""
+
+    def __init__(self, file):
+        self.file, self.going = file, threading.Event()
+
+    def read(self, into, offset, needed):
+        assert self.going.wait(30)
+        self.file.read(into, offset, needed)
+
+
+def test_stop_ends_a_restart_on_a_disk_that_hangs_and_the_next_pass_restarts(data, opened):
+    stored, path, content = data
+    chunks = [make_chunk([each]) for each in stored]
+    held = HeldFile(opened[path])
+    ring = Ring(chunks, 3, {path: held}, memory)
+    interruption.interrupt()
+    try:
+        for unread in (0, 5):  # the next chunk, then one for which the ring restarts
+            with pytest.raises(Interrupted):
+                ring.fetch(unread)
+    finally:
+        interruption.resume()
+        held.going.set()
+    for number in range(1, len(chunks)):  # as if there had been no restart: these chunks were planned
+        assert fetch(ring, chunks, number) == [content[number]]
+    ring.close()
 
 
 def test_a_ring_counts_how_long_the_disk_stands_still(data, opened):
