@@ -1688,6 +1688,21 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>ModelsFolder</name>
+        <message>
+            <source>Models folder</source>
+            <translation>모델 폴더</translation>
+        </message>
+        <message>
+            <source>Moving your models</source>
+            <translation>모델을 옮기는 중</translation>
+        </message>
+        <message>
+            <source>The environment variable {} sets this folder.</source>
+            <translation>이 폴더는 환경 변수 {}에서 정합니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>ModelsPage</name>
         <message>
             <source>Delete the model</source>
@@ -1696,10 +1711,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Delete…</source>
             <translation>삭제…</translation>
-        </message>
-        <message>
-            <source>Models folder</source>
-            <translation>모델 폴더</translation>
         </message>
         <message>
             <source>Models on this machine</source>
@@ -1714,10 +1725,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>옮기기…</translation>
         </message>
         <message>
-            <source>Moving your models</source>
-            <translation>모델을 옮기는 중</translation>
-        </message>
-        <message>
             <source>No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.</source>
             <translation>모델이 아직 없습니다. 대화 위쪽의 모델 이름을 클릭하면(Ctrl+M) 모델을 받을 수 있습니다.</translation>
         </message>
@@ -1728,10 +1735,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Open the models folder</source>
             <translation>모델 폴더 열기</translation>
-        </message>
-        <message>
-            <source>The environment variable {} sets this folder.</source>
-            <translation>이 폴더는 환경 변수 {}에서 정합니다.</translation>
         </message>
         <message>
             <source>{} models, {}</source>
@@ -4111,24 +4114,12 @@ other: everything else</source>
             <translation>폴더</translation>
         </message>
         <message>
-            <source>Models folder</source>
-            <translation>모델 폴더</translation>
-        </message>
-        <message>
             <source>Move models</source>
             <translation>모델 옮기기</translation>
         </message>
         <message>
-            <source>Moving your models</source>
-            <translation>모델을 옮기는 중</translation>
-        </message>
-        <message>
             <source>Not enough disk space: {} needed, {} free. Free up some space and return to this page, choose a folder on another disk, or choose a smaller model.</source>
             <translation>디스크 공간이 부족합니다. {} 필요, {} 남음. 공간을 확보하고 이 페이지로 돌아오거나, 다른 디스크의 폴더나 더 작은 모델을 고르세요.</translation>
-        </message>
-        <message>
-            <source>The environment variable {} sets this folder.</source>
-            <translation>이 폴더는 환경 변수 {}에서 정합니다.</translation>
         </message>
         <message>
             <source>This disk may be slow. Models run best from an SSD inside this machine.</source>

@@ -1688,6 +1688,21 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
+        <name>ModelsFolder</name>
+        <message>
+            <source>Models folder</source>
+            <translation>模型文件夹</translation>
+        </message>
+        <message>
+            <source>Moving your models</source>
+            <translation>正在移动您的模型</translation>
+        </message>
+        <message>
+            <source>The environment variable {} sets this folder.</source>
+            <translation>此文件夹由环境变量 {} 指定。</translation>
+        </message>
+    </context>
+    <context>
         <name>ModelsPage</name>
         <message>
             <source>Delete the model</source>
@@ -1696,10 +1711,6 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Delete…</source>
             <translation>删除…</translation>
-        </message>
-        <message>
-            <source>Models folder</source>
-            <translation>模型文件夹</translation>
         </message>
         <message>
             <source>Models on this machine</source>
@@ -1714,10 +1725,6 @@ KV 缓存：模型对已有文本的记忆
             <translation>移动…</translation>
         </message>
         <message>
-            <source>Moving your models</source>
-            <translation>正在移动您的模型</translation>
-        </message>
-        <message>
             <source>No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.</source>
             <translation>还没有模型。点击对话顶部的模型名称 (Ctrl+M) 即可获取。</translation>
         </message>
@@ -1728,10 +1735,6 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Open the models folder</source>
             <translation>打开模型文件夹</translation>
-        </message>
-        <message>
-            <source>The environment variable {} sets this folder.</source>
-            <translation>此文件夹由环境变量 {} 指定。</translation>
         </message>
         <message>
             <source>{} models, {}</source>
@@ -4111,24 +4114,12 @@ other: everything else</source>
             <translation>文件夹</translation>
         </message>
         <message>
-            <source>Models folder</source>
-            <translation>模型文件夹</translation>
-        </message>
-        <message>
             <source>Move models</source>
             <translation>移动模型</translation>
         </message>
         <message>
-            <source>Moving your models</source>
-            <translation>正在移动您的模型</translation>
-        </message>
-        <message>
             <source>Not enough disk space: {} needed, {} free. Free up some space and return to this page, choose a folder on another disk, or choose a smaller model.</source>
             <translation>磁盘空间不足：需要 {}，可用 {}。请腾出空间后回到此页，或选择其他磁盘上的文件夹，或选择更小的模型。</translation>
-        </message>
-        <message>
-            <source>The environment variable {} sets this folder.</source>
-            <translation>此文件夹由环境变量 {} 指定。</translation>
         </message>
         <message>
             <source>This disk may be slow. Models run best from an SSD inside this machine.</source>

@@ -189,7 +189,7 @@ def _wizard(stage: Stage) -> None:
     other = stage.folder / "another folder for models"
     wizard.where.use_folder(other)
     # The downloads are looked for anew once the folder is another one; none may have been added before.
-    until(lambda: wizard.where.folder == other or wizard.where.move_here.isVisible())
+    until(lambda: wizard.where.place.folder == other or wizard.where.move_here.isVisible())
     stage.show("wizard: folder", wizard)
     _downloads(stage, wizard)
 

@@ -57,7 +57,7 @@ def test_the_models_move_to_another_folder(
     assert sorted(path.name for path in target.iterdir()) == ["large.gguf", "small.gguf"]
     assert not folder.exists()
     qtbot.waitUntil(lambda: str(target) in labels(page) and page.models.count() == 2)
-    assert page.change.isEnabled()
+    assert page.place.change.isEnabled()
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_a_failed_move_shows_the_reason(page: ModelsPage, folder: Path, qtbot: Q
     qtbot.waitUntil(page.problem.isVisible)
     assert "contains the other" in page.problem.message
     assert catalog.models_folder() == folder
-    assert page.change.isEnabled()
+    assert page.place.change.isEnabled()
 
 
 def test_a_model_is_deleted_after_confirmation(page: ModelsPage, folder: Path, qtbot: QtBot) -> None:
@@ -130,5 +130,5 @@ def test_models_cannot_be_moved_while_the_variable_sets_their_folder(
     monkeypatch.setenv(catalog.MODELS_VARIABLE, str(folder))
     page = ModelsPage()
     qtbot.addWidget(page)
-    assert not page.change.isEnabled()
-    assert catalog.MODELS_VARIABLE in page.change.toolTip()
+    assert not page.place.change.isEnabled()
+    assert catalog.MODELS_VARIABLE in page.place.change.toolTip()
