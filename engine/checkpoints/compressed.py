@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.checkpoints.checkpoint import Span, Weight
-from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.checkpoints.quantization_faults import DAMAGED, bad, unsupported
+from engine.errors import BadCheckpoint
 
 FORMATS = ("pack-quantized", "nvfp4-pack-quantized")
 _SUFFIXES = {"F16": "", "BF16": "_BF16", "F32": "_F32"}  # type of the scales: end of Weight.format
@@ -17,7 +18,6 @@ _SUFFIXES = {"F16": "", "BF16": "_BF16", "F32": "_F32"}  # type of the scales: e
 _UNUSED = ("weight_shape", "input_global_scale")
 _KV_CACHE = ("q_scale", "k_scale", "v_scale")  # for a KV cache in 8 bits (kv_cache_scheme)
 _PARTS = ("weight_scale", "weight_zero_point", "weight_global_scale")
-_DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 
 
 def is_compressed(quantization: Any) -> bool:
@@ -35,18 +35,24 @@ def weights(tensors: Mapping[str, Span], quantization: Mapping[str, Any]) -> dic
     Raises BadCheckpoint if a part is missing or has a shape that does not fit; UnsupportedModel if numbers
     have other than four bits, or columns another order than that of their groups.
     """
+    for stored in group_weights(quantization):
+        if stored.get("num_bits") != 4:
+            raise unsupported(f"in {str(stored.get('num_bits'))[:9]} bits by compressed-tensors")
+    if quantization.get("transform_config"):
+        raise unsupported("rotated (transform_config)")
+    return dict(_weights(tensors))
+
+
+def group_weights(quantization: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield how the weights of each group of layers are stored. Raises BadCheckpoint if that is not told."""
     groups = quantization.get("config_groups")
     if not isinstance(groups, dict) or not groups:
-        raise BadCheckpoint("The quantization settings have no config_groups.", _DAMAGED)
+        raise BadCheckpoint("The quantization settings have no config_groups.", DAMAGED)
     for group in groups.values():
         stored = group.get("weights") if isinstance(group, dict) else None
         if not isinstance(stored, dict):
-            raise BadCheckpoint("A group of the quantization settings has no weights.", _DAMAGED)
-        if stored.get("num_bits") != 4:
-            raise _unsupported(f"in {str(stored.get('num_bits'))[:9]} bits by compressed-tensors")
-    if quantization.get("transform_config"):
-        raise _unsupported("rotated (transform_config)")
-    return dict(_weights(tensors))
+            raise BadCheckpoint("A group of the quantization settings has no weights.", DAMAGED)
+        yield stored
 
 
 def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
@@ -57,7 +63,7 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
             parts = {part: tensors.get(f"{module}.{part}") for part in _PARTS}
             yield f"{module}.weight", _matrix(name, span, **parts)
         elif is_packed and leaf == "weight_g_idx":
-            raise _unsupported("with groups in another order (weight_g_idx)")
+            raise unsupported("with groups in another order (weight_g_idx)")
         elif leaf not in _KV_CACHE and not (is_packed and leaf in (*_PARTS, *_UNUSED)):
             yield name, Weight.of(span)
 
@@ -71,31 +77,20 @@ def _matrix(
 ) -> Weight:
     scales = weight_scale
     if scales is None or len(span.shape) != 2 or len(scales.shape) != 2 or not span.nbytes:
-        raise _bad(span, name, "its scales are missing, or it is no matrix")
+        raise bad(span, name, "its scales are missing, or it is no matrix")
     rows, columns = span.shape[0], 2 * span.nbytes // span.shape[0]
     if scales.shape[0] != rows or not scales.shape[1] or columns % (2 * scales.shape[1]):
-        raise _bad(span, name, f"{rows} × {columns} numbers do not fit {scales.shape} scales")
+        raise bad(span, name, f"{rows} × {columns} numbers do not fit {scales.shape} scales")
     if span.storage == "U8" and scales.storage == "F8_E4M3" and weight_global_scale is not None:
         if weight_global_scale.storage != "F32" or weight_global_scale.nbytes != 4:
-            raise _bad(span, name, "its weight_global_scale is not one number in float32")
+            raise bad(span, name, "its weight_global_scale is not one number in float32")
         return Weight((rows, columns), "NVFP4_APART", (span, scales, weight_global_scale))
     if span.storage != "I32" or scales.storage not in _SUFFIXES or weight_global_scale is not None:
-        raise _unsupported(f"as {span.storage} with scales in {scales.storage}")
+        raise unsupported(f"as {span.storage} with scales in {scales.storage}")
     suffix = _SUFFIXES[scales.storage]
     if weight_zero_point is None:
         return Weight((rows, columns), f"W4{suffix}", (span, scales))
     zeros = weight_zero_point
     if zeros.storage != "I32" or zeros.shape != (-(-rows // 8), scales.shape[1]):
-        raise _bad(span, name, f"{zeros.shape} zero points do not fit {scales.shape} scales")
+        raise bad(span, name, f"{zeros.shape} zero points do not fit {scales.shape} scales")
     return Weight((rows, columns), f"W4_ZEROS{suffix}", (span, scales, zeros))
-
-
-def _unsupported(how: str) -> UnsupportedModel:
-    return UnsupportedModel(
-        f"Weights stored {how} are not supported.",
-        "Choose the original weights, or a GGUF file of this model.",
-    )
-
-
-def _bad(span: Span, name: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{span.file.name} is invalid: {name[:200]}: {reason}.", _DAMAGED)

@@ -11,18 +11,23 @@ type in which the model computes, which is more exact.
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from engine.checkpoints.checkpoint import Span, Weight
-from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.checkpoints.compressed import group_weights
+from engine.checkpoints.quantization_faults import DAMAGED, bad, unsupported
+from engine.errors import BadCheckpoint
 
 SCALES = {"fp8": "weight_scale_inv", "fbgemm_fp8": "weight_scale", "compressed-tensors": "weight_scale"}
 BLOCK = 128  # rows and columns that share a scale; the same in engine.formats.scaled
 _SUFFIXES = {"F32": "", "BF16": "_BF16", "F16": "_F16"}  # type of the scales: end of Weight.format
 # Factors for rounding activations and KV caches, which are not rounded here.
 _UNUSED = re.compile(r".*\.(activation_scale|input_scale|output_scale|[qkv]_scale)")
-_DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
-_OTHERS = "Choose the original weights, FP8 in blocks of 128 × 128, or a GGUF file of this model."
+_unsupported = partial(
+    unsupported,
+    others="Choose the original weights, FP8 in blocks of 128 × 128, or a GGUF file of this model.",
+)
 
 
 def is_fp8(quantization: Any) -> bool:
@@ -44,19 +49,13 @@ def weights(tensors: Mapping[str, Span], quantization: Mapping[str, Any]) -> dic
     elif quantization.get("expert_dtype") not in (None, "fp8"):
         raise _unsupported(f"with experts in {str(quantization['expert_dtype'])[:40]}")
     if not any(span.storage == "F8_E4M3" for span in tensors.values()):
-        raise BadCheckpoint(f"The settings name {method}, but none of the weights are in FP8.", _DAMAGED)
+        raise BadCheckpoint(f"The settings name {method}, but none of the weights are in FP8.", DAMAGED)
     return dict(_weights(tensors, SCALES[method]))
 
 
 def _check_groups(quantization: Mapping[str, Any]) -> None:
     """Raise unless all groups of layers have weights in FP8, and nothing is done to them but scaling."""
-    groups = quantization.get("config_groups")
-    if not isinstance(groups, dict) or not groups:
-        raise BadCheckpoint("The quantization settings have no config_groups.", _DAMAGED)
-    for group in groups.values():
-        stored = group.get("weights") if isinstance(group, dict) else None
-        if not isinstance(stored, dict):
-            raise BadCheckpoint("A group of the quantization settings has no weights.", _DAMAGED)
+    for stored in group_weights(quantization):
         kind = f"{stored.get('type')}{stored.get('num_bits')}"[:40]
         if kind != "float8" or stored.get("symmetric") is False:
             raise _unsupported(f"as {kind} by compressed-tensors")
@@ -77,12 +76,12 @@ def _weights(tensors: Mapping[str, Span], scale: str) -> Iterator[tuple[str, Wei
         module, _, leaf = name.rpartition(".")
         if leaf == scale:
             if f"{module}.weight" not in tensors:
-                raise _bad(span, name, "it belongs to no weight")
+                raise bad(span, name, "it belongs to no weight")
             if tensors[f"{module}.weight"].storage != "F8_E4M3":
-                raise _bad(span, name, "its weight is not stored in FP8")
+                raise bad(span, name, "its weight is not stored in FP8")
         elif span.storage == "F8_E4M3":
             if leaf != "weight" or f"{module}.{scale}" not in tensors:
-                raise _bad(span, name, f"its {scale} is missing")
+                raise bad(span, name, f"its {scale} is missing")
             yield name, matrix(name, span, tensors[f"{module}.{scale}"])
         elif not _UNUSED.fullmatch(name):
             yield name, Weight.of(span)
@@ -95,7 +94,7 @@ def matrix(name: str, span: Span, scales: Span) -> Weight:
     if len(span.shape) != 2:
         raise _unsupported(f"in FP8 in {len(span.shape)} dimensions, as {name[:200]},")
     if not span.nbytes:
-        raise _bad(span, name, f"its shape is {span.shape}")
+        raise bad(span, name, f"its shape is {span.shape}")
     rows, columns = span.shape
     if scales.shape in ((), (1,), (1, 1)):
         share = "MATRIX"
@@ -104,13 +103,5 @@ def matrix(name: str, span: Span, scales: Span) -> Weight:
     elif scales.shape == (-(-rows // BLOCK), -(-columns // BLOCK)):
         share = "BLOCK"
     else:
-        raise _bad(span, name, f"{span.shape} numbers do not fit {scales.shape} scales")
+        raise bad(span, name, f"{span.shape} numbers do not fit {scales.shape} scales")
     return Weight(span.shape, f"FP8_{share}{_SUFFIXES[scales.storage]}", (span, scales))
-
-
-def _unsupported(how: str) -> UnsupportedModel:
-    return UnsupportedModel(f"Weights stored {how} are not supported.", _OTHERS)
-
-
-def _bad(span: Span, name: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{span.file.name} is invalid: {name[:200]}: {reason}.", _DAMAGED)

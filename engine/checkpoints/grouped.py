@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from engine.checkpoints.checkpoint import Groups, Span, Weight, read_span
+from engine.checkpoints.quantization_faults import DAMAGED, bad
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 # Settings files, each with the method to assume if the file does not name one.
@@ -23,7 +24,6 @@ _LAYOUTS = {"gptq": {"gptq": 1, "gptq_v2": 0}, "awq": {"gemm": 0}}  # method: {l
 _CHOICES = 16  # maximum number of pairs (bits, group size) in a checkpoint; each is tried on every matrix
 _BITS = {"gptq": (2, 3, 4, 8), "awq": (4,)}
 _FORMATS = {"F16": "", "BF16": "_BF16", "F32": "_F32"}  # type of the scales: suffix of Weight.format
-_DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 _OTHERS = "Choose the original weights, a 4-bit GPTQ or AWQ (GEMM) checkpoint, or a GGUF file of this model."
 
 
@@ -76,7 +76,7 @@ def packing(files: Mapping[str, dict[str, Any]]) -> Packing:
         if type(bits) is not int or type(size) is not int or not (0 < size < 1 << 31 or size == -1):
             raise BadCheckpoint(
                 f"The quantization settings are invalid: bits {str(bits)[:40]}, group size {str(size)[:40]}.",
-                _DAMAGED,
+                DAMAGED,
             )
         if bits not in _BITS[method]:
             raise UnsupportedModel(
@@ -86,7 +86,7 @@ def packing(files: Mapping[str, dict[str, Any]]) -> Packing:
     if len(choices) > _CHOICES:
         raise BadCheckpoint(
             f"The quantization settings contain {len(choices):,} packings, more than any real model.",
-            _DAMAGED,
+            DAMAGED,
         )
     act_order = any(settings.get("desc_act") is True for settings in files.values())
     return Packing(method, tuple(choices), layouts[layout], act_order)
@@ -101,7 +101,7 @@ def _agreed(files: Mapping[str, dict[str, Any]], setting: str, keys: tuple[str, 
     values = [value.lower() if isinstance(value, str) else value for value in values]
     if any(value != values[0] for value in values):
         listed = ", ".join(str(value)[:40] for value in values)
-        raise BadCheckpoint(f"The quantization settings contradict each other: {setting} {listed}.", _DAMAGED)
+        raise BadCheckpoint(f"The quantization settings contradict each other: {setting} {listed}.", DAMAGED)
     return values[0] if values else None
 
 
@@ -115,7 +115,7 @@ def _choices(files: Mapping[str, dict[str, Any]], bits: Any, size: Any) -> Itera
     for settings in files.values():
         dynamic = settings.get("dynamic") or {}
         if not isinstance(dynamic, dict):
-            raise BadCheckpoint("In the quantization settings, “dynamic” is not an object.", _DAMAGED)
+            raise BadCheckpoint("In the quantization settings, “dynamic” is not an object.", DAMAGED)
         for pattern, own in dynamic.items():
             if isinstance(own, dict) and not pattern.startswith("-"):
                 yield own.get("bits", bits), own.get("group_size", size)
@@ -140,9 +140,9 @@ def weights(tensors: Mapping[str, Span], packing: Packing) -> dict[str, Weight]:
         if part not in PARTS:
             weights.setdefault(name, Weight.of(span))
         elif f"{module}.qweight" not in tensors:
-            raise _bad(span, module, "its qweight is missing")
+            raise bad(span, module, "its qweight is missing")
         elif f"{module}.weight" in tensors:
-            raise _bad(span, module, "it exists both packed and unpacked")
+            raise bad(span, module, "it exists both packed and unpacked")
         elif part == "qweight":
             parts = {part: tensors[f"{module}.{part}"] for part in PARTS if f"{module}.{part}" in tensors}
             weights[f"{module}.weight"] = _matrix(module, parts, packing)
@@ -152,7 +152,7 @@ def weights(tensors: Mapping[str, Span], packing: Packing) -> dict[str, Weight]:
 def _matrix(module: str, parts: dict[str, Span], packing: Packing) -> Weight:
     qweight, index = parts["qweight"], parts.get("g_idx")
     if missing := [part for part in ("qzeros", "scales") if part not in parts]:
-        raise _bad(qweight, module, f"its {missing[0]} are missing")
+        raise bad(qweight, module, f"its {missing[0]} are missing")
     qzeros, scales = parts["qzeros"], parts["scales"]
     if module.endswith("embed_tokens"):
         raise UnsupportedModel(f"The embedding {module} is quantized, which is not supported.", _OTHERS)
@@ -163,7 +163,7 @@ def _matrix(module: str, parts: dict[str, Span], packing: Packing) -> Weight:
                 _OTHERS,
             )
         if len(span.shape) != (1 if part == "g_idx" else 2) or not span.nbytes:
-            raise _bad(qweight, module, f"{part} has the shape {span.shape}")
+            raise bad(qweight, module, f"{part} has the shape {span.shape}")
     groups, rows = scales.shape
     fitting = dict.fromkeys(
         (bits, columns, size)
@@ -176,15 +176,15 @@ def _matrix(module: str, parts: dict[str, Span], packing: Packing) -> Weight:
     )
     if not fitting:
         shapes = ", ".join(f"{part} {span.shape}" for part, span in parts.items())
-        raise _bad(qweight, module, f"{shapes} do not fit {_described(packing)}")
+        raise bad(qweight, module, f"{shapes} do not fit {_described(packing)}")
     if len(fitting) > 1 and index is None:
-        raise _bad(qweight, module, f"it is ambiguous: {_described(packing)}")
+        raise bad(qweight, module, f"it is ambiguous: {_described(packing)}")
     bits, columns, size = next(iter(fitting))
     if packing.method == "awq":
         if index is not None:
-            raise _bad(qweight, module, "it has a g_idx, which AWQ does not use")
+            raise bad(qweight, module, "it has a g_idx, which AWQ does not use")
     elif packing.act_order and groups > 1 and index is None:
-        raise _bad(qweight, module, "its g_idx is missing, although desc_act is set")
+        raise bad(qweight, module, "its g_idx is missing, although desc_act is set")
     return Weight(
         shape=(rows, columns),
         format=packing.method.upper() + _FORMATS[scales.storage],
@@ -205,10 +205,6 @@ def _sizes(qweight: Span, packing: Packing) -> Iterator[tuple[int, int, int]]:
 
 def _described(packing: Packing) -> str:
     return " or ".join(f"{bits} bits in groups of {size}" for bits, size in packing.choices)
-
-
-def _bad(span: Span, module: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{span.file.name} is invalid: {module[:200]}: {reason}.", _DAMAGED)
 
 
 def without_zero_biases(weights: Mapping[str, Weight], parameters: Container[str]) -> dict[str, Weight]:

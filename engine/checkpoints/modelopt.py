@@ -11,7 +11,8 @@ from typing import Any
 
 from engine.checkpoints import fp8
 from engine.checkpoints.checkpoint import Span, Weight
-from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.checkpoints.quantization_faults import DAMAGED, bad, unsupported
+from engine.errors import BadCheckpoint
 
 FILE = "hf_quant_config.json"  # has the settings of folders whose config.json has none
 _METHOD = "modelopt"
@@ -22,7 +23,6 @@ _MIXED = "MIXED_PRECISION"  # each layer has an algorithm of its own
 _UNUSED = ("input_scale", "k_scale", "v_scale")
 _SCALES = ("weight_scale", "weight_scale_2")
 _PARTS = {"U8": _SCALES, "F8_E4M3": _SCALES[:1]}  # by the storage of a quantized weight, what lies beside it
-_DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 
 
 def settings_of(content: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -47,12 +47,12 @@ def weights(tensors: Mapping[str, Span], quantization: Mapping[str, Any]) -> dic
     algorithm = quantization.get("quant_algo")
     layers = quantization.get("quantized_layers") if algorithm == _MIXED else {"": quantization}
     if not isinstance(layers, dict) or not layers:
-        raise BadCheckpoint("The quantization settings have no quantized_layers.", _DAMAGED)
+        raise BadCheckpoint("The quantization settings have no quantized_layers.", DAMAGED)
     for layer in layers.values():
         algorithm = layer.get("quant_algo") if isinstance(layer, dict) else None
         if algorithm not in _ALGORITHMS:
             named = f"as {str(algorithm)[:40]}" if algorithm else "in a format that is not named"
-            raise _unsupported(f"{named} by ModelOpt")
+            raise unsupported(f"{named} by ModelOpt")
     return dict(_weights(tensors))
 
 
@@ -62,13 +62,13 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
         if leaf in _UNUSED:
             continue
         if leaf == "pre_quant_scale":
-            raise _unsupported(f"with factors of their input ({name[:200]})")
+            raise unsupported(f"with factors of their input ({name[:200]})")
         if leaf in _SCALES:
             weight = tensors.get(f"{module}.weight")
             if weight is None:
-                raise _bad(span, name, "it belongs to no weight")
+                raise bad(span, name, "it belongs to no weight")
             if leaf not in _PARTS.get(weight.storage, ()):
-                raise _bad(span, name, f"its weight, in {weight.storage}, has no such factor")
+                raise bad(span, name, f"its weight, in {weight.storage}, has no such factor")
         elif leaf == "weight" and span.storage in _PARTS:
             yield name, _matrix(name, span, *(tensors.get(f"{module}.{part}") for part in _SCALES))
         else:
@@ -77,25 +77,14 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
 
 def _matrix(name: str, span: Span, scales: Span | None, factor: Span | None) -> Weight:
     if scales is None:
-        raise _bad(span, name, "its scales are missing")
+        raise bad(span, name, "its scales are missing")
     if span.storage == "F8_E4M3":
         return fp8.matrix(name, span, scales)
     if len(span.shape) != 2 or not span.nbytes:
-        raise _unsupported(f"in NVFP4 in {len(span.shape)} dimensions, as {name[:200]},")
+        raise unsupported(f"in NVFP4 in {len(span.shape)} dimensions, as {name[:200]},")
     rows, columns = span.shape[0], 2 * span.shape[1]
     if scales.storage != "F8_E4M3" or columns % GROUP or scales.shape != (rows, columns // GROUP):
-        raise _bad(span, name, f"{rows} × {columns} numbers do not fit {scales.shape} scales")
+        raise bad(span, name, f"{rows} × {columns} numbers do not fit {scales.shape} scales")
     if factor is None or factor.storage != "F32" or factor.nbytes != 4:
-        raise _bad(span, name, "its weight_scale_2 is not one number in float32")
+        raise bad(span, name, "its weight_scale_2 is not one number in float32")
     return Weight((rows, columns), "NVFP4_SCALED", (span, scales, factor))
-
-
-def _unsupported(how: str) -> UnsupportedModel:
-    return UnsupportedModel(
-        f"Weights stored {how} are not supported.",
-        "Choose the original weights, or a GGUF file of this model.",
-    )
-
-
-def _bad(span: Span, name: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{span.file.name} is invalid: {name[:200]}: {reason}.", _DAMAGED)

@@ -12,13 +12,12 @@ from typing import Any
 
 from engine.checkpoints.checkpoint import Span, Weight
 from engine.checkpoints.limits import COUNT_LIMIT
-from engine.errors import BadCheckpoint
+from engine.checkpoints.quantization_faults import bad
 
 GROUP = 32  # columns that share a scale
 _PAIRED = "gate_up_proj"
 _PAIRED_BIAS = f".experts.{_PAIRED}_bias"
 _STACK = re.compile(r"(.+\.experts)\.(gate_up_proj|down_proj)_(blocks|scales)")
-_DAMAGED = "The settings do not match the files, or a file is damaged. Download the model again."
 
 
 def is_mxfp4(quantization: Any) -> bool:
@@ -43,7 +42,7 @@ def _weights(tensors: Mapping[str, Span]) -> Iterator[tuple[str, Weight]]:
         path, kind, part = found.groups()
         partner = tensors.get(f"{path}.{kind}_{'scales' if part == 'blocks' else 'blocks'}")
         if partner is None:
-            raise _bad(span, name, "the other half of its matrices is missing")
+            raise bad(span, name, "the other half of its matrices is missing")
         if part == "blocks":
             for expert, weight in enumerate(_experts(name, span, partner)):
                 yield f"{path}.{expert}.{kind}.weight", replace(weight, in_turn=kind == _PAIRED)
@@ -53,12 +52,12 @@ def _experts(name: str, blocks: Span, scales: Span) -> Iterator[Weight]:
     """Yield the matrix of each expert."""
     bytes_only = blocks.storage == scales.storage == "U8"
     if not bytes_only or len(blocks.shape) != 4 or not blocks.nbytes or blocks.shape[3] != GROUP // 2:
-        raise _bad(blocks, name, f"{blocks.storage} of shape {blocks.shape} is no stack of matrices")
+        raise bad(blocks, name, f"{blocks.storage} of shape {blocks.shape} is no stack of matrices")
     if scales.shape != blocks.shape[:3]:
-        raise _bad(blocks, name, f"{blocks.shape} numbers do not fit {scales.shape} scales")
+        raise bad(blocks, name, f"{blocks.shape} numbers do not fit {scales.shape} scales")
     experts, rows, groups, _ = blocks.shape
     if experts > COUNT_LIMIT:
-        raise _bad(blocks, name, f"it has {experts} experts")
+        raise bad(blocks, name, f"it has {experts} experts")
     shape = rows, groups * GROUP
     for expert in range(experts):
         parts = []
@@ -67,7 +66,3 @@ def _experts(name: str, blocks: Span, scales: Span) -> Iterator[Weight]:
             one = replace(stack, offset=stack.offset + expert * nbytes, nbytes=nbytes, shape=stack.shape[1:])
             parts.append(one)
         yield Weight(shape, "MXFP4_APART", tuple(parts))
-
-
-def _bad(span: Span, name: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{span.file.name} is invalid: {name[:200]}: {reason}.", _DAMAGED)
