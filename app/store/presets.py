@@ -13,17 +13,12 @@ from msgspec import Struct
 
 from app.store import rows
 from app.store.database import Database
-from app.store.errors import BadImport
+from app.store.exported import VERSION, read_exported
 from app.store.records import ChatSettings, Preset, settings_of, to_json, well_formed
-from engine.documents import read_json
-
-VERSION = 1
-_settings = msgspec.json.Decoder(ChatSettings)
 
 
 class PresetFile(Struct, kw_only=True):
-    """The content of the JSON file of an exported preset. A later version may add fields; an incompatible
-    format will have a higher version number."""
+    """The content of the JSON file of an exported preset; `version` as in `exported.Versioned`."""
 
     format: Literal["specexec-preset"] = "specexec-preset"
     version: int = VERSION
@@ -68,14 +63,5 @@ def to_file(preset: Preset) -> bytes:
 def from_file(path: Path) -> Preset:
     """Read an exported preset. Raises BadImport if the file cannot be read or is not a preset."""
     hint = "Choose a preset that was exported by SpecExec Desktop."
-    try:
-        file = read_json(path, PresetFile)
-    except OSError as error:
-        raise BadImport(
-            f"{path} cannot be read: {error.strerror}.", "Check the file's permissions."
-        ) from error
-    except ValueError as error:
-        raise BadImport(f"{path.name} is not a preset: {error}.", hint) from error
-    if file.version > VERSION:
-        raise BadImport(f"{path.name} was written by a newer version.", "Update SpecExec Desktop.")
+    file = read_exported(path, PresetFile, "is not a preset", hint)
     return Preset(file.name, file.settings)

@@ -13,11 +13,9 @@ from msgspec import Meta, Struct
 
 from app.store import rows
 from app.store.database import Database
-from app.store.errors import BadImport
+from app.store.exported import VERSION, read_exported
 from app.store.records import well_formed
-from engine.documents import read_json
 
-VERSION = 1
 _VARIABLE = re.compile(r"\{\{\s*([^{}\n]{1,60}?)\s*\}\}")
 
 
@@ -29,8 +27,7 @@ class SavedPrompt(Struct, frozen=True):
 
 
 class PromptFile(Struct, kw_only=True):
-    """The content of the JSON file of an exported library. A later version may add fields; an incompatible
-    format will have a higher version number."""
+    """The content of the JSON file of an exported library; `version` as in `exported.Versioned`."""
 
     format: Literal["specexec-prompts"] = "specexec-prompts"
     version: int = VERSION
@@ -90,14 +87,4 @@ def to_file(prompts: Sequence[SavedPrompt]) -> bytes:
 def from_file(path: Path) -> list[SavedPrompt]:
     """Read an exported library. Raises BadImport if the file cannot be read or is none."""
     hint = "Choose prompts that were exported by SpecExec Desktop."
-    try:
-        file = read_json(path, PromptFile)
-    except OSError as error:
-        raise BadImport(
-            f"{path} cannot be read: {error.strerror}.", "Check the file's permissions."
-        ) from error
-    except ValueError as error:
-        raise BadImport(f"{path.name} has no prompts: {error}.", hint) from error
-    if file.version > VERSION:
-        raise BadImport(f"{path.name} was written by a newer version.", "Update SpecExec Desktop.")
-    return file.prompts
+    return read_exported(path, PromptFile, "has no prompts", hint).prompts
