@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -11,11 +11,11 @@ from PySide6.QtWidgets import (
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from app.conversation.setting_chip import SettingChip
 from app.formatting import excerpt
 from app.rendering.quiet_button import QuietButton
 from app.widgets.form_parts import keep_place, label, set_role
@@ -27,7 +27,7 @@ MOST_PRESETS = 5  # rows of the list; more are scrolled
 PROMPT_LINES = 5
 
 
-class Instructions(QFrame):
+class Instructions(SettingChip):
     """A chip with the preset's name or the system prompt; where neither is set, a quiet button offers them.
 
     Attributes:
@@ -45,20 +45,12 @@ class Instructions(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("chip")
         self.popup = InstructionsPopup(self)
-        self.button = QuietButton("", "", self)
-        self.button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self._open)
         self.remove = QuietButton("", self.tr("Remove"), self, icon_name="close")
         self.remove.clicked.connect(self.removed)
         keep_place(self.remove)
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self.button)
-        row.addWidget(self.remove)
+        self.row.addWidget(self.remove)
         self.show_set("", "")
 
     def show_set(self, preset: str, system: str) -> None:
@@ -80,12 +72,7 @@ class Instructions(QFrame):
 
     def _open(self) -> None:
         self.asked.emit()
-        self.popup.adjustSize()
-        place = self.mapToGlobal(QPoint(0, -self.popup.height() - 4))
-        room = self.screen().availableGeometry()
-        left = max(room.left(), min(place.x(), room.right() - self.popup.width()))
-        self.popup.move(left, max(room.top(), place.y()))
-        self.popup.show()
+        self.open_above(self.popup)
         self.popup.prompt.setFocus()
 
 

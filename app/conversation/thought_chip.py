@@ -1,11 +1,11 @@
 """The chip below the composer that says whether the model thinks before it answers, and for how long."""
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QSpinBox, QVBoxLayout, QWidget
 
 from app import formatting
-from app.rendering.quiet_button import QuietButton
+from app.conversation.setting_chip import SettingChip
 from app.widgets.form_parts import label, set_role
 from app.widgets.plain_text import plain
 
@@ -14,7 +14,7 @@ STEP = 256
 WAYS = (None, True, False)  # in the order of the list
 
 
-class ThoughtChip(QFrame):
+class ThoughtChip(SettingChip):
     """A chip with what is set for thoughts; a click opens a popup that changes it. Hidden for models that do
     not think.
 
@@ -25,15 +25,8 @@ class ThoughtChip(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("chip")
         self.popup = ThoughtPopup(self)
-        self.button = QuietButton("", "", self)
-        self.button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self._open)
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.button)
         self.hide()
 
     def show_set(self, thinks: bool | None, budget: int | None, *, has_switch: bool) -> None:
@@ -53,12 +46,7 @@ class ThoughtChip(QFrame):
         self.popup.show_set(thinks, budget, has_switch=has_switch)
 
     def _open(self) -> None:
-        self.popup.adjustSize()
-        place = self.mapToGlobal(QPoint(0, -self.popup.height() - 4))
-        room = self.screen().availableGeometry()
-        left = max(room.left(), min(place.x(), room.right() - self.popup.width()))
-        self.popup.move(left, max(room.top(), place.y()))
-        self.popup.show()
+        self.open_above(self.popup)
         self.popup.first.setFocus()
 
 

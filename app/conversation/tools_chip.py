@@ -1,15 +1,15 @@
 """The chip below the composer that says how many tools the chat's answers may call, and turns them off."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import formatting
-from app.rendering.quiet_button import QuietButton
+from app.conversation.setting_chip import SettingChip
 from app.widgets.form_parts import set_role
 from app.widgets.plain_text import plain
 
 
-class ToolsChip(QFrame):
+class ToolsChip(SettingChip):
     """A chip that is a switch. Hidden while the settings allow no tools.
 
     Attributes:
@@ -23,15 +23,8 @@ class ToolsChip(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("chip")
-        self.button = QuietButton("", "", self)
         self.button.setCheckable(True)
-        self.button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(self.switched)
-        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.button)
         self.hide()
 
     def show_tools(self, names: list[str], *, is_on: bool) -> None:
