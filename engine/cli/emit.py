@@ -27,6 +27,13 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
         help="print the command of this engine, or a file that brings vLLM up on several machines (default: "
         "none, predict)",
     )
+    _add_layout_options(group)
+    _add_speculation_options(group)
+    _add_source_options(group)
+    _add_server_options(group)
+
+
+def _add_layout_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--gpus",
         metavar="NxGiB",
@@ -46,6 +53,9 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of stages, each with its share of the layers (default: the smallest that fits)",
     )
+
+
+def _add_speculation_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--speculation",
         choices=scale.METHODS,
@@ -59,6 +69,9 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of tokens drafted at a time (default: 3 for heads, otherwise 4)",
     )
+
+
+def _add_source_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--checkpoint",
         metavar="PATH|REPOSITORY",
@@ -81,6 +94,9 @@ def add_emit_options(parser: argparse.ArgumentParser) -> None:
         metavar="REVISION",
         help="the same for the draft model or heads (default: the catalogue's)",
     )
+
+
+def _add_server_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--served-name", metavar="NAME", help="name that clients give for the model (default: the target's)"
     )

@@ -33,6 +33,12 @@ def add(commands: Commands) -> None:
         "recommends a pair of models. Nothing is loaded or downloaded.",
     )
     parser.add_argument("--table", action="store_true", help="print the README's tables, as Markdown")
+    _add_model_options(parser)
+    _add_machine_options(parser)
+    add_emit_options(parser)
+
+
+def _add_model_options(parser: argparse.ArgumentParser) -> None:
     pair = parser.add_argument_group("models")
     pair.add_argument(
         "--target",
@@ -75,6 +81,9 @@ def add(commands: Commands) -> None:
     )
     add_cache_option(pair)
     add_helps_option(pair)
+
+
+def _add_machine_options(parser: argparse.ArgumentParser) -> None:
     described = parser.add_argument_group("machine", "Describe another machine, wholly or in part.")
     described.add_argument(
         "--machine",
@@ -101,7 +110,6 @@ def add(commands: Commands) -> None:
         help="read speed of the disk, in GB/s (default: the machine's)",
     )
     add_disk_options(described)
-    add_emit_options(parser)
 
 
 def size(text: str) -> float:

@@ -45,6 +45,11 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="train a draft model made of N of the target's layers (default: train heads)",
     )
+    _add_data_options(parser)
+    _add_training_options(parser)
+
+
+def _add_data_options(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("training data")
     data.add_argument(
         "--tokens",
@@ -67,6 +72,9 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="number of tokens that the draft distinguishes while it learns (default: %(default)s)",
     )
+
+
+def _add_training_options(parser: argparse.ArgumentParser) -> None:
     training = parser.add_argument_group("training")
     training.add_argument(
         "--minutes",
