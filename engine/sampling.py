@@ -261,7 +261,7 @@ class Sampler:
             return self._chosen_of_all(values, tokens, positions)
         best = xp.argmax(self.perturbed(values, tokens, positions), axis=-1, keepdims=True)
         chosen = xp.take_along_axis(tokens, best, axis=-1)[:, 0]
-        if self._sorts and not self.top_k and values.shape[-1] < logits.shape[-1]:
+        if not self.top_k and values.shape[-1] < logits.shape[-1]:
             chosen = xp.where(values[:, -1] == -math.inf, chosen, MORE_CANDIDATES)
         return chosen
 

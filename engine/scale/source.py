@@ -123,13 +123,6 @@ def draft_sources(target: ModelSource, gguf: bool) -> list[ModelSource]:
     return [gguf_source(draft) if gguf else hub_source(draft) for draft in known]
 
 
-def fitting_variants(model: str) -> list[ModelSource]:
-    """Return the smaller variants of a catalogue model that the Hub's engines load: GPTQ and AWQ."""
-    known = catalog.catalog().models.get(model)
-    names = [each.id for each in known.variants if each.format in ("awq", "gptq")] if known else []
-    return [hub_source(name) for name in names]
-
-
 def with_revision(source: ModelSource, revision: str | None) -> ModelSource:
     return replace(source, revision=revision) if revision and not source.local else source
 
