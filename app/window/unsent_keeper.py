@@ -37,6 +37,7 @@ class UnsentKeeper(QObject):
         self._keeps_new = keeps_new
         self._id: int | None = None  # the chat that the composer's message belongs to
         self._kept = UnsentMessage()
+        self._owed: dict[int | None, UnsentMessage] = {}  # by chat, what could not be stored
         self._has_failed = False
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self.keep)
@@ -46,11 +47,13 @@ class UnsentKeeper(QObject):
         self._show()
 
     def keep(self) -> None:
-        """Store the composer's message now."""
+        """Store the composer's message now, and those that could not be stored before."""
         self._timer.stop()
         message = self._composer.unsent()
         if message != self._kept and self._keep(self._id, message):
             self._kept = message
+        for chat, owed in list(self._owed.items()):
+            self._keep(chat, owed)
 
     def close(self) -> None:
         """Store the message of a window that is closed. One for a new chat comes before that of the first
@@ -100,6 +103,8 @@ class UnsentKeeper(QObject):
     def _read(self, chat: int | None) -> UnsentMessage:
         if chat is None and not self._keeps_new:
             return UnsentMessage()
+        if chat in self._owed:
+            return self._owed[chat]
         try:
             return self._store.unsent.of(chat)
         except StoreError as error:
@@ -112,8 +117,10 @@ class UnsentKeeper(QObject):
         try:
             self._store.unsent.keep(chat, message)
         except StoreError as error:
+            self._owed[chat] = message
             self._fail(error)
             return False
+        self._owed.pop(chat, None)
         self._has_failed = False
         return True
 

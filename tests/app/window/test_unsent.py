@@ -1,5 +1,6 @@
 """What is written and not sent stays where it was written."""
 
+import threading
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
@@ -83,6 +84,29 @@ def test_stop_puts_queued_questions_back_where_they_were_written(
     window.chat.open(second)
     assert window.composer.text() == "elsewhere"
     assert len(engines.last.asked(messages.Chat)) == 1
+
+
+def test_what_cannot_be_stored_is_kept_in_memory_and_stored_later(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store, full: threading.Event
+) -> None:
+    ask(window, engines, qtbot)
+    first = window.chat.id
+    ask(window, engines, qtbot, "second")
+    window.chat.open(None)
+    full.set()
+    qtbot.keyClicks(window.composer.editor, "to the new chat")
+    window.chat.stop()
+    window.chat.open(first)
+    assert window.composer.text() == "second"
+    window.chat.open(None)
+    assert window.composer.text() == "to the new chat"
+    assert not store.unsent.of(first)
+    full.clear()
+    qtbot.keyClicks(window.composer.editor, "!")
+    qtbot.waitUntil(lambda: store.unsent.of(None).typed == "to the new chat!")
+    assert store.unsent.of(first).typed == "second"
+    reach(window, qtbot, State.READY)
+    qtbot.waitUntil(lambda: not window.core.queue._unsaved)
 
 
 def test_a_queued_question_is_taken_back_into_the_input_field(
