@@ -97,6 +97,8 @@ class AnswerQueue(QObject):
     def ask(self, chat: int, text: str, after: int | None, files: Sequence[AttachedFile] = ()) -> None:
         """Ask a question after a message of the chat. Behind an answer in progress it is queued, and comes at
         the end of the chat. Open calls of the message before it are passed over. May raise a StoreError."""
+        self._store.messages.save_ends()
+        self._look_at_unsaved()  # an answer saved just now may have open calls
         if after is not None and self._has_open_calls(after):
             self.passed_over.emit(chat, after)
         if self._engine.state is not State.READY or self.waiting or self._due:

@@ -34,7 +34,7 @@ from app.startup.failure import attempt, shown_failure
 from app.startup.single_instance import SingleInstance
 from app.startup.update_notice import UpdateNotice
 from app.startup.updates import Updates, start_new_version
-from app.store import Store
+from app.store import Store, StoreError
 from app.store.store import default_path
 from app.widgets import theme
 from app.widgets.plain_text import PlainMessageBox
@@ -94,7 +94,7 @@ def run(arguments: Arguments) -> int:
         program.setup.close()
         program.offers.close()
         program.updates.close()
-        store.close()
+        close_store(store)
     if program.window.engine.is_running:  # the engine ends once this process has ended
         logger.warning("the engine did not end in time")
         logging.shutdown()
@@ -109,6 +109,14 @@ def _wants_new_version() -> bool:
         return PreferencesFile(preferences_path()).now.updates and not SingleInstance.is_there()
     except (SpecExecError, OSError):
         return False
+
+
+def close_store(store: Store) -> None:
+    """Close the store. The window has told already that the last text cannot be saved, if it cannot."""
+    try:
+        store.close()
+    except StoreError as error:
+        logger.warning("the last text could not be saved: %s", error.message)
 
 
 def _keep_store(store: Store) -> None:

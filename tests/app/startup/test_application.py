@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from app.connection.engine_link import EngineLink
 from app.header.update_box import UpdateBox
 from app.preferences import PreferencesFile
 from app.runtime_setup import setup_job
-from app.startup.application import Program
+from app.startup.application import Program, close_store
 from app.startup.card_offer import CardNotice
 from app.startup.single_instance import SingleInstance
 from app.store import Store
@@ -28,6 +29,7 @@ from tests.app.fake_engine import FakeEngines
 from tests.app.runtime_setup.conftest import seen
 from tests.app.runtime_setup.packaged import CARD, FakeSetups, package, put_runtime
 from tests.app.sidebar.conftest import chat
+from tests.app.store.made import PAIR, SETTINGS
 
 __all__ = ["seen"]
 
@@ -326,3 +328,14 @@ def test_a_second_start_passes_its_file_to_the_first_window(tmp_path: Path, qtbo
     assert second.wait(20) == 0
     assert asked == [file]
     first.close()
+
+
+def test_the_program_ends_also_if_the_last_text_cannot_be_saved(
+    store: Store, full: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    question = store.messages.ask(store.chats.create(SETTINGS), "Tell a story.")
+    store.messages.answer(question, SETTINGS, PAIR).add("Once upon")
+    full.set()
+    close_store(store)
+    assert "the last text could not be saved: The disk is full." in caplog.text
+    assert not store.messages.under_way()

@@ -149,6 +149,26 @@ def test_a_call_is_shown_once_its_answer_could_be_saved(
     assert told(engines) == ["a"]
 
 
+def test_a_question_passes_over_a_call_that_is_saved_only_with_it(
+    make: Make, engines: FakeEngines, qtbot: QtBot, full: threading.Event
+) -> None:
+    window = make()
+    request = ask(window, engines, qtbot)
+    text = "I look.\n" + called("echo", text="a")
+    full.set()
+    with qtbot.waitSignal(window.core.queue.finished):
+        engines.last.say(delta(request, text), answer(request, text))
+    full.clear()
+    assert window.chat.send("And then?")
+    question = last_request(engines)
+    assert question > request
+    assert told(engines) == ["The user did not decide, and wrote something else."]
+    engines.last.say(answer(question, "Nothing."))
+    reach(window, qtbot, State.READY)
+    assert last_request(engines) == question
+    assert [shown.message.text for shown in window.chat.shown][-2:] == ["And then?", "Nothing."]
+
+
 def test_an_answer_to_results_that_cannot_be_stored_comes_before_the_next_question(
     make: Make, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
