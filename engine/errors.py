@@ -170,6 +170,20 @@ class StreamBroken(SpecExecError):
     kind = "stream_broken"
 
 
+class DiskSilent(SpecExecError):
+    """A disk that has not answered a read for minutes, while weights were streamed from it."""
+
+    kind = "disk_silent"
+
+    def __init__(self, name: str, seconds: float) -> None:
+        """name: of the model on the disk."""
+        super().__init__(
+            f"The disk with {name} has not answered for {seconds:.0f} s.",
+            "Check that it is connected and not busy, then ask again. If it does not come back, load a model "
+            "from another disk.",
+        )
+
+
 class BadTrace(SpecExecError):
     """A file that is not a recorded run, or a recorded run that is damaged."""
 

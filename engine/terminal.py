@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from engine import protocol
+from engine import interruption, protocol
 from engine.errors import BadOption, SpecExecError
 
 T = TypeVar("T")
@@ -282,8 +282,9 @@ def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextlib.contextmanager
-def cancelled_by_ctrl_c() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C into a request to stop cleanly; a second one raises KeyboardInterrupt.
+def cancelled_by_ctrl_c(ends_pass: bool = False) -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C into a request to stop cleanly; a second one raises KeyboardInterrupt. ends_pass:
+    whether it ends the running pass of a model at once, even if that waits for a disk.
 
     Yields a function that returns whether Ctrl-C was pressed.
     """
@@ -294,12 +295,16 @@ def cancelled_by_ctrl_c() -> Iterator[Callable[[], bool]]:
         if pressed:
             raise KeyboardInterrupt
         pressed = True
+        if ends_pass:
+            interruption.interrupt()
 
     previous = signal.signal(signal.SIGINT, handle)
     try:
         yield lambda: pressed
     finally:
         signal.signal(signal.SIGINT, previous)
+        if ends_pass:
+            interruption.resume()
 
 
 def add_truncation_options(sampling: argparse._ArgumentGroup) -> None:

@@ -57,8 +57,8 @@ class AnswerQueue(QObject):
         listed: the list of chats or a title in it changed
         waiting_changed: `waiting` changed
         text_added: str, the next piece of the answer in progress
-        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone or PassProgress of the
-            answer in progress
+        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone, PassProgress or
+            DiskSilence of the answer in progress
         finished: Answering, Answer: an answer is complete
         called: int, int: a chat and an answer in it that is complete and calls tools
         passed_over: int, int: a chat and an answer in it whose open calls the user does not wait for

@@ -35,8 +35,8 @@ class Conversation(QObject):
         returned: list of Waiting; these queued questions will not be asked, because the user stopped, or
             because the answer before them in their chat failed.
         text_added: str, the next piece of the answer in progress; only if that answer is shown
-        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone, PassProgress or Answer;
-            only if the answer that the event belongs to is shown
+        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone, PassProgress,
+            DiskSilence or Answer; only if the answer that the event belongs to is shown
         answered: Answer; an answer is complete, whether it is shown or not
         failed: int, Failed; an answer in the chat with this id failed, and no other window shows that chat
         deleted: DeletedMessages; the user deleted messages of the chat shown, which `restore` brings back

@@ -67,6 +67,7 @@ class StatusLine(QWidget):
         self._usual: int | None = None
         self._end = ""
         self._is_slow = True
+        self._is_silent = False  # the disk that the answer waits for
         self.state = ElidedLabel(self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.state.setAccessibleName(self.tr("State"))
@@ -89,7 +90,7 @@ class StatusLine(QWidget):
     def expect(self, most: int | None, usual: int | None) -> None:
         """Set the maximum and the usual number of tokens of the next answer; None: unknown."""
         self._most, self._usual = most, usual
-        self._end, self._is_slow = "", True
+        self._end, self._is_slow, self._is_silent = "", True, False
 
     def show_state(self, state: State) -> None:
         match state:
@@ -144,16 +145,24 @@ class StatusLine(QWidget):
             self._end = self._end_text(end) if end else ""
             speed = self.tr("{} tokens/s").format(formatting.decimal(event.tokens_per_second))
             self._show(self._line(self.tr("Answering"), speed))
-        elif self._is_slow:
+        elif self._is_slow and not self._is_silent:
             self._show(self._line(self.tr("Answering"), self.tr("guessing ahead")))
 
     def show_pass(self, progress: PassProgress) -> None:
         """Show how far the target pass is, unless iterations are too short to follow it."""
-        if self._is_slow:
+        if self._is_slow and not self._is_silent:
             share = 100 * progress.done // progress.total if progress.total else 100
             checking = self.tr("checking the guesses: {}%").format(share)
             self._show(self._line(self.tr("Answering"), checking), busy=True)
             self._advance(progress.done, progress.total)
+
+    def show_silence(self, seconds: float) -> None:
+        """Show for how long the disk has not answered that the answer waits for; 0: it waits no more."""
+        self._is_silent = seconds > 0
+        if self._is_silent:
+            self._show(self.tr("The disk has not answered for {} s").format(round(seconds)), busy=True)
+        else:
+            self.show_answering()
 
     def _line(self, *parts: str) -> str:
         return " · ".join(filter(None, [*parts, self._end]))

@@ -61,6 +61,7 @@ def sentences(_tr: Callable[[str], str]) -> dict[str, str]:
         "dead_end": _tr("The schema or grammar allows no further word here."),
         "device_unavailable": _tr("The device cannot be used."),
         "disk": _tr("The disk or the folder cannot be used."),
+        "disk_silent": _tr("The disk with the model does not answer."),
         "download_running": _tr("Another download is working on this model's files."),
         "empty_prompt": _tr("There is no text to answer."),
         "engine_busy": _tr("The server has too much to do or is still starting."),

@@ -31,6 +31,7 @@ from engine.errors import PromptTooLong, SpecExecError
 from engine.protocol.messages import (
     Answer,
     AnswerBegun,
+    DiskSilence,
     EngineLost,
     Event,
     Failed,
@@ -67,6 +68,7 @@ class Reports(QObject):
         self._failed: tuple[int | None, Notice | None] = None, None
         self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
+        self._silence: Notice | None = None  # of a disk that does not answer
         self._undrafted: set[str | None] = set()  # targets that shall not draft for themselves
         self._connect_engine()
         self._connect_chat()
@@ -120,6 +122,7 @@ class Reports(QObject):
         failed, notice = self._failed
         if failed != self._chat.id and self._transcript.notice is notice:
             self._transcript.clear_notice()
+        self._clear_silence()
         self._runs.leave(self._panel.kept_run())
         self._tint.follow(None, self._panel.origins)
         self._transcript.open(self._chat.shown, self._answering)
@@ -213,7 +216,11 @@ class Reports(QObject):
             case PassProgress():
                 status.show_pass(event)
                 self._panel.show_pass(event)
+            case DiskSilence():
+                status.show_silence(event.seconds)
+                self._show_silence(event.seconds > 0)
             case Answer():
+                self._clear_silence()
                 self._panel.show_answer(event)
                 self._tint.refresh()
                 self._explained = self._chat.shown[-1].message.id, event
@@ -282,6 +289,23 @@ class Reports(QObject):
         notice = Notice(faster, said, self.tr("Let it draft for itself"), self._transcript, tone="offer")
         self._show_notice(notice, lambda: self._engine.load(structs.replace(wanted, draft=planner.SELF)))
         notice.offer(self.tr("Not now")).clicked.connect(self._transcript.clear_notice)
+
+    def _show_silence(self, is_silent: bool) -> None:
+        """Say that the disk does not answer, for as long as the answer waits for it."""
+        if not is_silent:
+            self._clear_silence()
+        elif self._silence is None:
+            said = self.tr("The disk with the model does not answer")
+            hint = self.tr(
+                "The answer goes on as soon as the disk does. See that it is connected, or stop the answer: "
+                "the text so far stays."
+            )
+            self._silence = self._notify(said, hint, self.tr("Stop"), self._chat.stop)
+
+    def _clear_silence(self) -> None:
+        if self._silence is not None and self._transcript.notice is self._silence:
+            self._transcript.clear_notice()
+        self._silence = None
 
     def _show_repetition(self) -> None:
         """Offer to continue the answer that was stopped because it repeats itself."""

@@ -201,8 +201,10 @@ def answer_once(
                 say_parts(*splitter.add(event.text))
         elif isinstance(event, protocol.AnswerBegun) and not said:
             splitter = ThoughtSplitter(event.thought)
+        elif isinstance(event, protocol.DiskSilence) and show:
+            say(about_silence(event.seconds), to_stderr=True)
 
-    with cancelled_by_ctrl_c() as cancelled:
+    with cancelled_by_ctrl_c(ends_pass=True) as cancelled:
         try:
             answer = engine.answer(protocol.Chat(id=0, messages=messages, options=options), emit, cancelled)
         except SpecExecError as error:
@@ -220,6 +222,16 @@ def answer_once(
         if answer.stop_reason == "repetition":
             say(REPEATS, to_stderr=True)
     return answer
+
+
+def about_silence(seconds: float) -> str:
+    """Return a sentence about a disk that has not answered for so long; 0: it is waited for no more."""
+    if not seconds:
+        return "The disk is not waited for any more."
+    return (
+        f"The disk with the model has not answered for {seconds:.0f} s. The answer goes on when it does; "
+        "Ctrl-C ends it."
+    )
 
 
 def say_parts(thought: str, text: str) -> None:

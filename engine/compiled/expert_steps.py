@@ -8,7 +8,7 @@ from typing import Protocol
 from engine.compiled import router
 from engine.compiled.pool import ComputePool
 from engine.compiled.table import Ints, address
-from engine.streaming.ring import end_if_interrupted
+from engine.streaming.disk_watch import end_if_interrupted
 
 ASKED_ROWS = 128  # no router is asked early by more rows: they use most experts
 

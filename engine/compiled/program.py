@@ -36,7 +36,7 @@ from engine.compiled.table import (
     product_arguments,
     room,
 )
-from engine.streaming.ring import end_if_interrupted
+from engine.streaming.disk_watch import end_if_interrupted
 
 MOST_ROWS = 128  # rows of one run; a longer pass takes several
 # The same if weights are streamed, because each run streams them all, or if there are experts, because only

@@ -12,7 +12,7 @@ from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import StreamedMatrix, aligned
 from engine.compiled.pool import ComputePool
 from engine.compiled.table import Floats, Ints, Records, StepTable, address, product_arguments, room
-from engine.streaming.ring import end_if_interrupted
+from engine.streaming.disk_watch import end_if_interrupted
 
 
 class StoredProducts:

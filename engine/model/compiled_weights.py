@@ -218,11 +218,13 @@ def read_weights(
         spans = [span for weight in weights.values() for span in weight.spans]
         files = open_files({span.file: span.modified for span in spans})
         made.table = DiskTable(table, files[table.file])
+        on_disk = [made.table]
         for weight in tables.values():
             made.inputs = DiskTable(weight.spans[0], files[weight.spans[0].file])
+            on_disk.append(made.inputs)
         weights, tables = {name: weight for name, weight in weights.items() if name not in tables}, {}
         try:
-            made.streamer = Streamer(list(stored.values()), limits, files, None)
+            made.streamer = Streamer(list(stored.values()), limits, files, None, tables=on_disk)
         except BaseException:
             for file in files.values():
                 file.close()

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from engine.protocol.requests import AnswerRecording, Load
 
 __all__ = [
-    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "ExpertFigures", "Failed",
+    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "DiskSilence", "EngineLost", "Event", "ExpertFigures", "Failed",
     "Forgotten", "IterationDone", "Judged", "Left", "Link", "LoadProgress", "LoadStage", "Loaded",
     "Memory", "MemoryPart", "ModelInfo", "NowLoaded", "OwnDraft", "PassProgress", "PrefillProgress",
     "Ready", "Seconds", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs",
@@ -235,6 +235,13 @@ class TokenLogProbs(Struct, kw_only=True):
     top: list[tuple[int, LogProb]]
 
 
+class DiskSilence(Struct, tag=True, kw_only=True):
+    """The disk with the streamed weights does not answer, while the answer waits for them; it goes on as soon as the disk does."""
+
+    request: int
+    seconds: float  # for which it has not answered, sent again every few seconds; 0: nothing is waited for any more
+
+
 class Judged(Struct, kw_only=True):
     """The target's probabilities of the accepted nodes and the best other nodes, as flat lists with one entry per judged node."""
 
@@ -424,6 +431,7 @@ Event = Union[
     PrefillProgress,
     TreeGrown,
     PassProgress,
+    DiskSilence,
     TextDelta,
     IterationDone,
     Answer,

@@ -15,6 +15,7 @@ STATUSES = {
     "model_not_found": 404,
     "cancelled": 503,
     "card_failed": 503,
+    "disk_silent": 503,
     "engine_gone": 503,
     "not_loaded": 503,
     "out_of_memory": 503,

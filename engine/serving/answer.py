@@ -186,6 +186,11 @@ class AnswerWriter:
                     protocol.PassProgress(request=self.request, iteration=iteration, done=done, total=total)
                 )
 
+    def show_silence(self, seconds: float) -> None:
+        """Report for how long the disk with streamed weights has not answered; see `DiskWatch.on_silence`.
+        May be called on the thread of a pass."""
+        self._emit(protocol.DiskSilence(request=self.request, seconds=seconds))
+
     def write(self, event: Event) -> None:
         """Send what a decoding event adds to the answer."""
         match event:

@@ -29,6 +29,7 @@ from engine.serving.answer import AnswerWriter, BegunAnswer, Emit
 from engine.serving.pair import LoadedPair
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
 from engine.serving.template_input import NO_INPUT, is_empty, template_message, template_tool
+from engine.streaming.disk_watch import ignore_silence
 
 # A round of a head takes about a millisecond, however small it is. With SmolLM2, whose pass takes four, 2
 # cores reach 201 tokens/s with its EAGLE-3 head, and 268 without.
@@ -221,7 +222,8 @@ class Session:
         Raises EmptyPrompt if there is nothing to answer; PromptTooLong if the prompt fills the context;
         BadOption if the drafter cannot run; BadConstraint if the constraint cannot be used, and DeadEnd if it
         allows no token at some place; BadCheckpoint if the tokenizer uses tokens that the model lacks;
-        BadNumbers if the target computes numbers that are not finite. The session stays usable.
+        BadNumbers if the target computes numbers that are not finite; StreamBroken if streamed weights cannot
+        be read, and DiskSilent if their disk does not answer. The session stays usable.
         """
         started = time.perf_counter()
         self.begun = begun
@@ -291,6 +293,9 @@ class Session:
             (options.max_new_tokens or self.context) - len(writer.tokens),
             progress,
         )
+        streamer = self.pair.target.model.streamer
+        if streamer:
+            streamer.watch.on_silence = writer.show_silence
         try:
             for event in stream:
                 writer.write(event)
@@ -304,6 +309,8 @@ class Session:
             raise
         finally:
             stream.close()
+            if streamer:
+                streamer.watch.on_silence = ignore_silence
         for sequence in self._sequences:
             sequence.save()
         return writer.finish()

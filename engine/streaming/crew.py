@@ -14,8 +14,11 @@ from typing import Protocol
 class Member(Protocol):
     """A thread of a crew."""
 
-    def join(self) -> None:
-        """Wait until the thread has ended."""
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until the thread has ended, for `timeout` seconds at most."""
+
+    def is_alive(self) -> bool:
+        """Return whether the thread has not ended yet."""
 
 
 class Condition(Protocol):

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk
 from engine.streaming.crew import SYSTEM, Crew
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.mover import Bytes
-from engine.streaming.ring import STOP_S, Ring, end_if_interrupted
+from engine.streaming.ring import Ring
 from engine.streaming.schedule import RingSchedule
 
 # A point in the work of a stream. Only the link that made an event looks inside it.
@@ -63,13 +64,14 @@ class DeviceRing:
         link: DeviceLink,
         slabs: dict[int, NDArray[np.uint8]],
         staging: Ring | None,
+        watch: DiskWatch,
         crew: Crew = SYSTEM,
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. slabs: the memory of each chunk
         that is in RAM, by the chunk's number.
 
         staging: the ring that reads the other chunks, which are numbered among themselves there; it is closed
-        with this ring. None if all chunks are in RAM. crew: as that of `Ring`.
+        with this ring. None if all chunks are in RAM. watch, crew: as those of `Ring`.
         """
         self._sizes = [chunk.nbytes for chunk in chunks]
         self._link = link
@@ -81,6 +83,7 @@ class DeviceRing:
         self.nbytes = slots * max(self._sizes)
         self.moved = 0
         self.waited_s = 0.0
+        self._watch = watch
         self._crew = crew
         self._changed = crew.condition()
         self._schedule = RingSchedule(len(chunks), slots)
@@ -99,8 +102,8 @@ class DeviceRing:
         """Return the bytes of chunk number `chunk` on the device, uint8, for work launched from now on, and
         release the chunk fetched before.
 
-        Raises StreamBroken if a chunk cannot be read, and Interrupted if the pass is interrupted while this
-        waits; the next fetch then restarts the ring.
+        Raises StreamBroken if a chunk cannot be read, Interrupted if the pass is interrupted while this
+        waits, and DiskSilent if the disk does not answer; the next fetch goes on from there.
         """
         with self._changed:
             if self._schedule.step >= 0:
@@ -126,9 +129,9 @@ class DeviceRing:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join()
         if self._staging is not None:
-            self._staging.close()
+            self._staging.close()  # which ends a wait of the copying thread
+        self._thread.join()
         if self._last is not None:
             self._link.wait(self._last)
         self._link.wait(self._link.used())
@@ -141,10 +144,10 @@ class DeviceRing:
         self._changed.notify_all()
         step = self._schedule.step
         started = self._crew.now()
-        while step not in self._arrived and self._error is None:
-            self._changed.wait(STOP_S)
-            end_if_interrupted()
-        self.waited_s += self._crew.now() - started
+        try:
+            self._watch.wait(self._changed, lambda: step in self._arrived or self._error is not None)
+        finally:
+            self.waited_s += self._crew.now() - started
         if self._error is not None:
             raise self._error
         chunk = self._schedule.chunks[step]

@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -141,7 +141,9 @@ class DiskFile:
         """
         self.path = path
         self.direct = direct
+        self._guard = threading.Lock()
         self._closed = False
+        self._reads = 0  # under way
         self._own: dict[int, int] = {}  # handles of threads
         try:
             try:
@@ -151,6 +153,7 @@ class DiskFile:
                     raise
                 self.direct = False
                 self._file = _open(path, False)
+            self._handles = [self._file]  # that are open
             self._state = _state(self._file, path)
         except OSError as error:
             raise broken(path, error.strerror or str(error)) from error
@@ -160,8 +163,26 @@ class DiskFile:
 
         For direct reads, `offset` and the address and length of `into` are multiples of SECTOR. Raises
         StreamBroken if the system reports an error, if the file ends before the first `needed` bytes, or if
-        it has changed since it was opened.
+        it has changed since it was opened, or was closed.
         """
+        with self._in_use():
+            self._fill(into, offset, needed)
+
+    @contextlib.contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Return a context in which the handles stay open."""
+        with self._guard:
+            if self._closed:
+                raise broken(self.path, "it was closed")
+            self._reads += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._reads -= 1
+                self._close_unused()
+
+    def _fill(self, into: memoryview, offset: int, needed: int) -> None:
         done = 0
         try:
             file = self._handle()
@@ -183,6 +204,7 @@ class DiskFile:
         thread = threading.get_ident()
         if thread not in self._own:
             self._own[thread] = _open(self.path, self.direct)
+            self._handles.append(self._own[thread])
         return self._own[thread]
 
     @property
@@ -196,11 +218,17 @@ class DiskFile:
             _forget(self._file)
 
     def close(self) -> None:
-        """Close the file. A second call does nothing: the descriptor may belong to another file by then."""
-        if not self._closed:
+        """Close the file, once the reads under way have ended: the descriptor of a read may else belong to
+        another file. A second call does nothing."""
+        with self._guard:
             self._closed = True
-            for file in (self._file, *self._own.values()):
-                _close(file)
+            self._close_unused()
+
+    def _close_unused(self) -> None:
+        """Close the handles if the file was closed and nobody reads it any more. The guard is held."""
+        if self._closed and not self._reads:
+            while self._handles:
+                _close(self._handles.pop())
 
 
 def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:

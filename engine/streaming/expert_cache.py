@@ -16,10 +16,11 @@ from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Condition, Crew
 from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.disk import Readable, memory
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.placement import spare_slots
-from engine.streaming.ring import READERS, STOP_S, end_if_interrupted, pieces
+from engine.streaming.ring import READERS, pieces
 
 # Where less RAM than this is free, the cache gives memory back; where twice as much is, it grows again.
 SPARE_NBYTES = 256 << 20
@@ -42,13 +43,15 @@ class ExpertCache(ExpertHome):
         slots: int,
         files: Mapping[Path, Readable],
         policy: ExpertPolicy,
+        watch: DiskWatch,
         common: Sequence[int] = (),
         crew: Crew = SYSTEM,
         link: DeviceLink | None = None,
     ) -> None:
-        """experts, slots, policy: as of `ExpertHome`. files: the open files of the chunks' extents. common:
-        experts that are read while nothing else is, the first ones first. crew: the threads that read.
-        link: that of the device whose cache gets experts from this one; None if the processor computes."""
+        """experts, slots, policy: as of `ExpertHome`. files: the open files of the chunks' extents. watch: that
+        of the disk with the files. common: experts that are read while nothing else is, the first ones
+        first. crew: the threads that read. link: that of the device whose cache gets experts from this one;
+        None if the processor computes."""
         super().__init__(experts, slots, policy, crew.condition())
         self._allocate = link.slab if link else memory
         self._link = link
@@ -66,6 +69,7 @@ class ExpertCache(ExpertHome):
         self._errors: dict[int, Exception] = {}
         self._broken: set[int] = set()  # of the experts on their way, those of which a piece is lost
         self._closed = False
+        self._watch = watch
         self._spare = spare_slots(experts)
         spares = [self._allocate(self._slot_nbytes) for _ in range(self._spare)]
         self._threads = [
@@ -124,12 +128,16 @@ class ExpertCache(ExpertHome):
             self._lacked = 0, 0.0  # what is waited for from now on is no pass's
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads, and free the slots. A thread whose read the disk does not answer is left behind
+        with one slot, and ends when the read does."""
         with self._changed:
             self._closed = True
+            self._pieces.clear()
             self._changed.notify_all()
-        for thread in self._threads:
-            thread.join()
+        self._watch.join(self._threads)
+        with self._changed:
+            self._slots.clear()
+            self._free.clear()
 
     # -- slots; the lock is held -----------------------------------------------------------------------------
 
@@ -168,9 +176,7 @@ class ExpertCache(ExpertHome):
         started = self._crew.now()
         self.on_wait(True)
         try:
-            while not self._ready[expert] and expert not in self._errors:
-                self._changed.wait(STOP_S)
-                end_if_interrupted()
+            self._watch.wait(self._changed, lambda: bool(self._ready[expert]) or expert in self._errors)
         finally:
             self.on_wait(False)
             self.waited_s += self._crew.now() - started
@@ -235,7 +241,8 @@ class ExpertCache(ExpertHome):
                 slot = self._slots[expert]
                 self._end_loan(slot)
                 into = slot.bytes.data[extent.at : extent.at + extent.stop - extent.start]
-                self._files[extent.file].read(into, extent.start, extent.end - extent.start)
+                with self._watch.reading():
+                    self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure
             if self._is_last(expert, error):
@@ -260,14 +267,15 @@ class ExpertCache(ExpertHome):
         return next((at for at, (expert, _) in enumerate(self._pieces) if expert in chosen), 0)
 
     def _is_last(self, expert: int, error: Exception | None) -> bool:
-        """Note that a piece has been read, or why it cannot be; return whether it was the expert's last."""
+        """Note that a piece has been read, or why it cannot be; return whether it was the expert's last, and
+        the cache is open."""
         with self._changed:
             if error is not None:
                 self._errors[expert] = error
                 self._broken.add(expert)
                 self._changed.notify_all()
             self._missing[expert] -= 1
-            return not self._missing[expert]
+            return not self._missing[expert] and not self._closed
 
     def _finish(self, expert: int, spare: NDArray[np.uint8] | None) -> NDArray[np.uint8] | None:
         """Pack an expert whose pieces have all arrived; free its slot if one of them is lost. Return the
@@ -279,6 +287,8 @@ class ExpertCache(ExpertHome):
             except Exception as failure:  # as of any piece
                 error = failure
         with self._changed:
+            if self._closed:
+                return None
             del self._missing[expert]
             slot.free = None
             if error is not None:

@@ -10,19 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Interrupted
-from engine.interruption import is_interrupted
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.disk import SECTOR, Readable
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.schedule import RingSchedule
 
 # Bytes of one read: enough for a disk's full speed, few enough that two threads share a chunk.
 PIECE_NBYTES = 4 << 20
 # Number of reader threads. One alone leaves the disk idle between two reads; a third gains nothing.
 READERS = 2
-# Seconds after which a wait for bytes looks whether the user has pressed Stop: too short to be noticed. A
-# disk that hangs must not hold up the answer's end.
-STOP_S = 0.1
 
 
 class Ring:
@@ -40,13 +37,14 @@ class Ring:
         slots: int,
         files: Mapping[Path, Readable],
         allocate: Callable[[int], NDArray[np.uint8]],
+        watch: DiskWatch,
         staging: bool = False,
         crew: Crew = SYSTEM,
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. files: the open files of the
         chunks' extents. allocate: a function that returns page-aligned memory of a given number of bytes.
-        staging: whether a copying thread fetches, which works ahead and does not end with a pass. crew: the
-        ring's threads."""
+        watch: that of the disk with the files. staging: whether a copying thread fetches, which works ahead
+        and does not end with a pass. crew: the ring's threads."""
         self._chunks = chunks
         self._files = files
         self._slots = slots
@@ -65,10 +63,10 @@ class Ring:
         self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
         self._missing: dict[int, int] = {}  # by step: number of pieces still to arrive
         self._reading = 0
-        self._restarts = False  # whether a restart has begun that was interrupted
         self._idle_since: float | None = None
         self._error: Exception | None = None
         self._closed = False
+        self._watch = watch
         self._staging = staging
         self._threads = [crew.start(self._read, f"stream-{number}") for number in range(READERS)]
 
@@ -77,10 +75,11 @@ class Ring:
         fetched before.
 
         Raises StreamBroken if a chunk cannot be read, and, unless this is a staging ring, Interrupted if the
-        pass is interrupted while this waits; the next fetch then restarts the ring.
+        pass is interrupted while this waits, and DiskSilent if the disk does not answer; the next fetch
+        then waits for reads that are still under way. A staging ring that is closed raises Interrupted.
         """
         with self._changed:
-            if self._restarts or self._error is not None or not self._schedule.expects(chunk):
+            if self._error is not None or not self._schedule.expects(chunk):
                 self._restart(chunk)
             while self._advance() != chunk:
                 pass  # a chunk read ahead for a pass that ended early
@@ -88,55 +87,67 @@ class Ring:
             return self._bytes[start : start + self._chunks[chunk].nbytes]
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads. One whose read the disk does not answer is left behind with the ring's memory,
+        and ends when the read does."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        for thread in self._threads:
-            thread.join()
+        self._watch.join(self._threads)
 
     def _advance(self) -> int:
         """Advance to the next step, wait until its chunk has been read, and return the chunk's number. The
         lock is held."""
+        # A pass that ended while it waited for the chunk of this step has left it on its way to the slot.
+        self._wait(self._is_read)
         self._missing.pop(self._schedule.step, None)
         self._schedule.advance()
         self._changed.notify_all()
+        self._wait(self._is_read)
+        chunk = self._schedule.chunks[self._schedule.step]
+        self.moved += self._chunks[chunk].nbytes
+        return chunk
+
+    def _is_read(self) -> bool:
+        """Return whether the chunk of this step has been read. The lock is held."""
         step = self._schedule.step
-        if self._missing.get(step) != 0 and self._error is None:
+        return step < self._queue and not self._missing.get(step)
+
+    def _wait(self, is_over: Callable[[], bool]) -> None:
+        """Wait until `is_over`; raise the error of a reader, and those of `fetch`. The lock is held."""
+
+        def ends() -> bool:
+            return is_over() or self._error is not None or self._closed
+
+        if not ends():
             started = self._crew.now()
             self.on_wait(True)
             try:
-                while self._missing.get(step) != 0 and self._error is None:
-                    self._wait()
+                if self._staging:
+                    self._changed.wait_for(ends)
+                else:
+                    self._watch.wait(self._changed, ends)
             finally:
                 self.on_wait(False)
                 self.waited_s += self._crew.now() - started
         if self._error is not None:
             raise self._error
-        chunk = self._schedule.chunks[step]
-        self.moved += self._chunks[chunk].nbytes
-        return chunk
+        if self._closed:
+            raise Interrupted("The model is being closed.")
 
     def _restart(self, chunk: int) -> None:
         """Discard the chunks read ahead, after a pass that ended early or failed, and continue with `chunk`.
-        The lock is held. If this is interrupted, the next `fetch` begins it again: the plan is no longer
-        read."""
-        self._restarts = True
+        The lock is held."""
         self._pieces.clear()
-        self._queue = 1 << 62  # so that the readers start no new step
-        while self._reading:
-            self._wait()
-        self._restarts = False
+        # While there is an error, the readers start no new step. It stays if this wait is ended.
+        self._error = self._error or Interrupted("The pass was interrupted.")
+        if self._staging:
+            self._changed.wait_for(lambda: not self._reading or self._closed)
+        else:
+            self._watch.wait(self._changed, lambda: not self._reading)
         self._error = None
         self._missing.clear()
         self._queue = self._schedule.step + 1
         self._schedule.restart(self._queue, chunk)
-
-    def _wait(self) -> None:
-        """Wait for the readers, for STOP_S at most. The lock is held."""
-        self._changed.wait(STOP_S)
-        if not self._staging:
-            end_if_interrupted()
 
     # -- reader threads --------------------------------------------------------------------------------------
 
@@ -147,7 +158,8 @@ class Ring:
             into = self._view[start : start + extent.stop - extent.start]
             error = None
             try:
-                self._files[extent.file].read(into, extent.start, extent.end - extent.start)
+                with self._watch.reading():
+                    self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure
             with self._changed:
@@ -181,12 +193,6 @@ class Ring:
         if self._idle_since is not None:
             self.idle_s += self._crew.now() - self._idle_since
             self._idle_since = None
-
-
-def end_if_interrupted() -> None:
-    """Raise Interrupted if the running pass is to end."""
-    if is_interrupted():
-        raise Interrupted("The pass was interrupted.")
 
 
 def pieces(extent: Extent) -> list[Extent]:

@@ -18,6 +18,7 @@ from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
 from engine.streaming.device_ring import DeviceLink, DeviceRing
 from engine.streaming.disk import MemoryFile, Readable, memory
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_policy import ExpertPolicy
@@ -27,6 +28,7 @@ from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import READERS, Ring
 from engine.streaming.slabs import Slabs, fitting
 from engine.streaming.staged_link import StagedLink
+from engine.streaming.table import DiskTable, RowReader
 
 Tier = Literal["ram", "ssd"]  # of what is not on the compute device
 
@@ -50,7 +52,7 @@ class Streamer:
 
     Attributes: those of `Mover`, and `resident`: the matrices that stay on the device; their bytes are read
     by the builder of the model; `on_wait`: called with True when a fetch on the CPU begins to wait for bytes,
-    and with False when they are there.
+    and with False when they are there; `watch`: of the disk with the files.
     """
 
     def __init__(
@@ -60,16 +62,21 @@ class Streamer:
         files: Mapping[Path, Readable],
         link: DeviceLink | None,
         crew: Crew = SYSTEM,
+        tables: Sequence[DiskTable] = (),
     ) -> None:
         """stored: the matrices in the order of use. files: the open files of the matrices, which are closed
         with the streamer. link: the link to a device with memory of its own; None if the CPU computes. crew:
-        the threads that stream.
+        the threads that stream. tables: those of the same files, whose rows are then read by such a thread.
 
         Raises BadOption if a limit is too small.
         """
         self._files: dict[Path, Readable] = {**files}
         file = stored[0].spans[0].file
-        self._model = file if file.suffix == ".gguf" else file.parent
+        self._model = file if file.suffix.lower() == ".gguf" else file.parent
+        self.watch = DiskWatch(self._model.name, crew)
+        self._rows = RowReader(self.watch, crew)
+        for table in tables:
+            table.reader = self._rows
         device_nbytes = limits.device_nbytes
         chunks = split(stored, slot_nbytes(device_nbytes))
         self._experts: list[Chunk] = []
@@ -135,11 +142,12 @@ class Streamer:
         if self._experts:
             policy = self._policy()
             experts, common = self._experts, policy.common()
-            cache = ExpertCache(experts, self._cached, self._files, policy, common, self._crew)
+            cache = ExpertCache(experts, self._cached, self._files, policy, self.watch, common, self._crew)
             cache.on_wait = lambda waits: self.on_wait(waits)
             self._cache = cache
         if self._chunks:
-            ring = Ring(self._chunks, self._placement.slots, self._files, memory, crew=self._crew)
+            slots = self._placement.slots
+            ring = Ring(self._chunks, slots, self._files, memory, self.watch, crew=self._crew)
             ring.on_wait = lambda waits: self.on_wait(waits)
             self._ring = ring
 
@@ -164,9 +172,11 @@ class Streamer:
             staged = [chunk for number, chunk in enumerate(self._chunks) if number not in self._slabs]
             staging = None
             if staged:
-                staging = Ring(staged, slots, self._files, lambda nbytes: into[:nbytes], True, self._crew)
+                of_ring = slots, self._files, lambda nbytes: into[:nbytes], self.watch
+                staging = Ring(staged, *of_ring, staging=True, crew=self._crew)
+            slots = self._placement.slots
             self._ring = DeviceRing(
-                self._chunks, self._placement.slots, link, self._slabs, staging, self._crew
+                self._chunks, slots, link, self._slabs, staging, self.watch, self._crew
             )
         if self._staged:
             slabs = [each.slab for each in filled[len(here) :]]
@@ -182,7 +192,8 @@ class Streamer:
         first, others = common[: self._cached], common[self._cached :]
         ram = None
         if not slabs:
-            ram = ExpertCache(experts, self._ram_slots, files, policy, others, self._crew, link)
+            slots = self._ram_slots
+            ram = ExpertCache(experts, slots, files, policy, self.watch, others, self._crew, link)
         self._cache = cache = DeviceExperts(experts, self._cached, policy, link, slabs, ram, self._crew)
         if slabs:
             cache.fill(first, slabs.__getitem__, progress)
@@ -408,7 +419,7 @@ class Streamer:
                 closing.callback(file.close)
             for chunk in (*self._chunks, *self._experts):
                 closing.callback(chunk.take)
-            for way in (self._staged, self._cache, self._ring):
+            for way in (self._staged, self._cache, self._ring, self._rows):
                 if way:
                     closing.callback(way.close)
             self.remember()

@@ -82,6 +82,7 @@ class Builder:
         self.streamer: Streamer | None = None
         self.link: DeviceLink | None = None
         self._files: dict[Path, DiskFile] = {}
+        self._tables: list[DiskTable] = []
         if are_apart(checkpoint.weights):
             replace_mlps(module)
         state = module.state_dict()
@@ -121,7 +122,8 @@ class Builder:
             del self.unpacked[name]
         if limits is not None:
             self.link = link_to(self.workspace.device)
-            self.streamer = Streamer(list(matrices.values()), limits, self._files, self.link)
+            stored = list(matrices.values())
+            self.streamer = Streamer(stored, limits, self._files, self.link, tables=self._tables)
             for experts, _, _ in self._experts.values():
                 experts.mover = self.streamer
         self.resident = {name: stored for name, stored in matrices.items() if not stored.matrix.mover}
@@ -197,7 +199,8 @@ class Builder:
                 self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
         else:
             span = weight.spans[0]
-            rows = DiskRows(table.matrix, DiskTable(span, self._files[span.file]))
+            self._tables.append(DiskTable(span, self._files[span.file]))
+            rows = DiskRows(table.matrix, self._tables[-1])
             matrices = self._pack_linear("lm_head.weight", None, weight, limits) if tied else {}
         embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
         self.module.set_submodule(name.rpartition(".")[0], embedding)

@@ -1551,6 +1551,10 @@
             <translation>VRAM</translation>
         </message>
         <message>
+            <source>all experts, read when needed</source>
+            <translation>모든 전문가 (필요할 때 읽음)</translation>
+        </message>
+        <message>
             <source>draft KV cache</source>
             <translation>드래프트 KV 캐시</translation>
         </message>
@@ -1561,10 +1565,6 @@
         <message>
             <source>experts in memory</source>
             <translation>메모리에 있는 전문가</translation>
-        </message>
-        <message>
-            <source>experts, read when needed</source>
-            <translation>전문가 (필요할 때 읽음)</translation>
         </message>
         <message>
             <source>heads</source>
@@ -1590,11 +1590,13 @@
             <source>target: the model that answers
 draft: the small model that proposes tokens
 heads: small networks that propose tokens from the target's own results
+experts: parts of a layer of which each token uses a few; those used most stay in memory
 KV cache: what a model remembers of the text so far
 slots: buffers into which streamed layers are loaded in turn</source>
             <translation>타깃: 답변하는 모델
 드래프트: 토큰을 제안하는 작은 모델
 헤드: 타깃 자신의 결과로 토큰을 제안하는 작은 신경망
+전문가: 토큰마다 몇 개만 쓰이는 레이어의 부분. 가장 많이 쓰인 것이 메모리에 남음
 KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
 슬롯: 스트리밍 레이어를 차례로 불러오는 버퍼</translation>
         </message>
@@ -2699,12 +2701,24 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>더 안전한 방식으로 다시 시작</translation>
         </message>
         <message>
+            <source>Stop</source>
+            <translation>중지</translation>
+        </message>
+        <message>
             <source>Stop here</source>
             <translation>여기서 멈추기</translation>
         </message>
         <message>
+            <source>The answer goes on as soon as the disk does. See that it is connected, or stop the answer: the text so far stays.</source>
+            <translation>디스크가 응답하면 답변이 바로 이어집니다. 디스크가 연결되어 있는지 확인하거나 답변을 중지하세요. 지금까지의 텍스트는 남습니다.</translation>
+        </message>
+        <message>
             <source>The answer says the same over and over, so it was stopped.</source>
             <translation>답변이 같은 말을 끝없이 되풀이하여 멈췄습니다.</translation>
+        </message>
+        <message>
+            <source>The disk with the model does not answer</source>
+            <translation>모델이 있는 디스크가 응답하지 않습니다</translation>
         </message>
         <message>
             <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
@@ -3403,6 +3417,10 @@ other: everything else</source>
         <message>
             <source>Stopping…</source>
             <translation>중지하는 중…</translation>
+        </message>
+        <message>
+            <source>The disk has not answered for {} s</source>
+            <translation>디스크가 {}초 동안 응답하지 않음</translation>
         </message>
         <message>
             <source>Waiting for {}</source>
@@ -4957,6 +4975,10 @@ other: everything else</source>
             <translation>디스크 또는 폴더를 사용할 수 없습니다.</translation>
         </message>
         <message>
+            <source>The disk with the model does not answer.</source>
+            <translation>모델이 있는 디스크가 응답하지 않습니다.</translation>
+        </message>
+        <message>
             <source>The disk with the models is nearly full.</source>
             <translation>모델이 있는 디스크가 거의 가득 찼습니다.</translation>
         </message>
@@ -5916,12 +5938,12 @@ other: everything else</source>
             <translation>디스크를 {}초 기다림</translation>
         </message>
         <message>
-            <source>{} % of the experts that the model used were in memory; {} were read from the disk per token.</source>
-            <translation>모델이 사용한 전문가의 {} %가 메모리에 있었습니다. 토큰마다 디스크에서 {}을(를) 읽었습니다.</translation>
+            <source>{} % of the experts that the model used ({} of {}) were in memory; {} were read from the disk per token of the answer, reading the prompt included.</source>
+            <translation>모델이 사용한 전문가의 {} %({}/{})가 메모리에 있었습니다. 답변의 토큰마다 디스크에서 {}을(를) 읽었으며, 프롬프트를 읽은 양도 포함합니다.</translation>
         </message>
         <message>
-            <source>{} % of the experts that the model used were on the graphics card; {} were copied to it per token.</source>
-            <translation>모델이 사용한 전문가의 {} %가 그래픽 카드에 있었습니다. 토큰마다 {}을(를) 카드로 복사했습니다.</translation>
+            <source>{} % of the experts that the model used ({} of {}) were on the graphics card; {} were copied to it per token of the answer, reading the prompt included.</source>
+            <translation>모델이 사용한 전문가의 {} %({}/{})가 그래픽 카드에 있었습니다. 답변의 토큰마다 {}을(를) 카드로 복사했으며, 프롬프트를 읽은 양도 포함합니다.</translation>
         </message>
         <message>
             <source>{} % of those read ahead were the right ones.</source>

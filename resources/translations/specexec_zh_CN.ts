@@ -1551,6 +1551,10 @@
             <translation>显存</translation>
         </message>
         <message>
+            <source>all experts, read when needed</source>
+            <translation>全部专家（需要时读取）</translation>
+        </message>
+        <message>
             <source>draft KV cache</source>
             <translation>草稿模型的 KV 缓存</translation>
         </message>
@@ -1561,10 +1565,6 @@
         <message>
             <source>experts in memory</source>
             <translation>内存中的专家</translation>
-        </message>
-        <message>
-            <source>experts, read when needed</source>
-            <translation>专家（需要时读取）</translation>
         </message>
         <message>
             <source>heads</source>
@@ -1590,11 +1590,13 @@
             <source>target: the model that answers
 draft: the small model that proposes tokens
 heads: small networks that propose tokens from the target's own results
+experts: parts of a layer of which each token uses a few; those used most stay in memory
 KV cache: what a model remembers of the text so far
 slots: buffers into which streamed layers are loaded in turn</source>
             <translation>目标模型：给出回答的模型
 草稿模型：提出候选词元的小模型
 头：根据目标模型自身的结果提出候选词元的小型网络
+专家：层的一部分，每个词元只用到其中几个；用得最多的留在内存中
 KV 缓存：模型对已有文本的记忆
 槽位：流式层轮流载入的缓冲区</translation>
         </message>
@@ -2699,12 +2701,24 @@ KV 缓存：模型对已有文本的记忆
             <translation>以更安全的方案重新启动</translation>
         </message>
         <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
             <source>Stop here</source>
             <translation>到此为止</translation>
         </message>
         <message>
+            <source>The answer goes on as soon as the disk does. See that it is connected, or stop the answer: the text so far stays.</source>
+            <translation>磁盘一有响应，回答就会继续。请检查磁盘是否已连接，或停止回答：已有的文字会保留。</translation>
+        </message>
+        <message>
             <source>The answer says the same over and over, so it was stopped.</source>
             <translation>回答不断重复相同的内容，因此已停止。</translation>
+        </message>
+        <message>
+            <source>The disk with the model does not answer</source>
+            <translation>存放模型的磁盘没有响应</translation>
         </message>
         <message>
             <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
@@ -3403,6 +3417,10 @@ other: everything else</source>
         <message>
             <source>Stopping…</source>
             <translation>正在停止…</translation>
+        </message>
+        <message>
+            <source>The disk has not answered for {} s</source>
+            <translation>磁盘已有 {} 秒没有响应</translation>
         </message>
         <message>
             <source>Waiting for {}</source>
@@ -4957,6 +4975,10 @@ other: everything else</source>
             <translation>无法使用该磁盘或文件夹。</translation>
         </message>
         <message>
+            <source>The disk with the model does not answer.</source>
+            <translation>存放模型的磁盘没有响应。</translation>
+        </message>
+        <message>
             <source>The disk with the models is nearly full.</source>
             <translation>存放模型的磁盘空间快用完了。</translation>
         </message>
@@ -5916,12 +5938,12 @@ other: everything else</source>
             <translation>等待磁盘 {} 秒</translation>
         </message>
         <message>
-            <source>{} % of the experts that the model used were in memory; {} were read from the disk per token.</source>
-            <translation>模型用到的专家有 {} % 在内存中；每个词元从磁盘读取 {}。</translation>
+            <source>{} % of the experts that the model used ({} of {}) were in memory; {} were read from the disk per token of the answer, reading the prompt included.</source>
+            <translation>模型用到的专家有 {} %（{} / {}）在内存中；回答的每个词元从磁盘读取 {}，包括读提示词时的读取量。</translation>
         </message>
         <message>
-            <source>{} % of the experts that the model used were on the graphics card; {} were copied to it per token.</source>
-            <translation>模型用到的专家有 {} % 在显卡上；每个词元有 {} 被复制到显卡。</translation>
+            <source>{} % of the experts that the model used ({} of {}) were on the graphics card; {} were copied to it per token of the answer, reading the prompt included.</source>
+            <translation>模型用到的专家有 {} %（{} / {}）在显卡上；回答的每个词元有 {} 被复制到显卡，包括读提示词时的复制量。</translation>
         </message>
         <message>
             <source>{} % of those read ahead were the right ones.</source>

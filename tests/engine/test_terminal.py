@@ -1,11 +1,14 @@
 """What commands print."""
 
 import json
+import signal
 
 import pytest
 
+from engine.cli.chat import about_silence
 from engine.errors import BadOption
-from engine.terminal import fail, plain, say, say_piece
+from engine.interruption import is_interrupted
+from engine.terminal import cancelled_by_ctrl_c, fail, plain, say, say_piece
 
 STEERING = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x202E, 0x2028, 0x2066, 0xD800]
 
@@ -44,3 +47,21 @@ def test_errors_are_plain_as_text_and_whole_in_json(capsys: pytest.CaptureFixtur
     assert json.loads(out)["error"]["message"] == "Not \x1b[2J."
     assert "\x1b" not in out + err
     assert err == "Not \\u001b[2J. Try another.\n"
+
+
+@pytest.mark.parametrize("ends_pass", [True, False])
+def test_ctrl_c_ends_the_running_pass_where_it_is_to(ends_pass: bool) -> None:
+    with cancelled_by_ctrl_c(ends_pass=ends_pass) as cancelled:
+        assert not cancelled()
+        signal.raise_signal(signal.SIGINT)
+        assert cancelled()
+        assert is_interrupted() == ends_pass
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert not is_interrupted()
+
+
+def test_a_silent_disk_is_told_of_with_what_to_do() -> None:
+    assert "has not answered for 20 s" in about_silence(20.3)
+    assert "Ctrl-C" in about_silence(20.3)
+    assert "not waited for" in about_silence(0.0)

@@ -153,8 +153,11 @@ class VirtualThread:
         self._ended.notify_all()
         self._clock.turn_over(ends=True)
 
-    def join(self) -> None:
-        self._ended.wait_for(lambda: self._has_ended)
+    def join(self, timeout: float | None = None) -> None:
+        self._ended.wait_for(lambda: self._has_ended, timeout)
+
+    def is_alive(self) -> bool:
+        return not self._has_ended
 
 
 class VirtualCondition:

@@ -348,6 +348,38 @@ def test_a_streamed_expert_that_is_not_finite_ends_the_answer_and_no_other(tmp_p
     streamed.close()
 
 
+def test_a_streamed_expert_with_nans_spoils_only_the_answers_that_use_it(tmp_path):
+    clean = load_compiled(saved(tmp_path / "clean"), no_progress, CONTEXT)
+    saved(tmp_path / "spoiled")
+    spoil(tmp_path / "spoiled", float("nan"))
+    file = open_checkpoint(tmp_path / "spoiled")
+    streamed = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE))
+    one, other = Sequence(clean, CONTEXT), Sequence(streamed, CONTEXT)
+    how, spoiled = (NoDrafter(), Sampler(), [1, 2], TreeLimits(1, 1, 1)), []
+    for token in range(3, 27):
+        how[2][1] = token
+        try:
+            assert answer(other, *how, most=2)[0] == answer(one, *how, most=2)[0]
+        except BadNumbers:
+            spoiled.append(token)
+            other.rewind(0)
+    streamed.close()
+    assert 0 < len(spoiled) < 24
+
+
+def test_a_router_for_more_experts_than_there_are_is_refused(tmp_path):
+    """So no router of compiled steps can choose an expert that does not exist."""
+    saved(tmp_path)
+    path = tmp_path / "model.safetensors"
+    tensors = load_file(path)
+    name = next(name for name in tensors if "layers.1" in name and name.endswith("mlp.gate.weight"))
+    tensors[name] = torch.cat([tensors[name], tensors[name][:1]])
+    save_file(tensors, path, {"format": "pt"})
+    for limits in (None, WeightLimits(LITTLE)):
+        with pytest.raises(BadCheckpoint, match=r"layers\.1\.mlp\.gate"):
+            load_compiled(open_checkpoint(tmp_path), no_progress, CONTEXT, limits=limits)
+
+
 def test_a_file_that_ends_within_an_expert_is_refused(tmp_path):
     file = saved(tmp_path)
     path = tmp_path / "model.safetensors"

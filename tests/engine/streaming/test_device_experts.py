@@ -15,6 +15,7 @@ from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.crew import SYSTEM
 from engine.streaming.device_experts import MARGIN_NBYTES, PATIENCE_S, DeviceExperts
 from engine.streaming.disk import SECTOR, DiskFile, memory
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.ram_tier import InRam
@@ -57,7 +58,7 @@ class Device:
         for slab, each in zip(self.slabs, self.content, strict=True):
             slab[:] = np.frombuffer(each, np.uint8)
         files = {path: self}
-        self.ram = ExpertCache(chunks, ram, files, self.policy, link=link) if ram else None
+        self.ram = ExpertCache(chunks, ram, files, self.policy, DiskWatch("weights"), link=link) if ram else None
         self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, self.ram)
 
     def read(self, into, offset, needed):

@@ -18,6 +18,7 @@ from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, memory
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.placement import place
 from engine.streaming.ring import Ring
 from tests.engine.streaming.fake_link import Event, FakeLink
@@ -59,8 +60,9 @@ class Device:
         self.files = {chunks[0].extents[0].file: DiskFile(chunks[0].extents[0].file)}
         staged = [chunk for number, chunk in enumerate(chunks) if number not in in_ram]
         slabs = {number: slab_of(chunks[number]) for number in in_ram}
-        staging = Ring(staged, 2, self.files, memory, staging=True) if staged else None
-        self.ring = DeviceRing(chunks, slots, self.link, slabs, staging)
+        watch = DiskWatch("weights")
+        staging = Ring(staged, 2, self.files, memory, watch, staging=True) if staged else None
+        self.ring = DeviceRing(chunks, slots, self.link, slabs, staging, watch)
         self.wrong = []
         self.used = 0
 
@@ -227,7 +229,8 @@ def test_closing_waits_for_copies_under_way_after_a_failure(chunks):
     link = FakeLink(0)
     # The device works only when it is waited for, and computes before it copies.
     link._random.choice = lambda ready: 0 if 0 in ready else ready[-1]
-    ring = DeviceRing(chunks, 3, link, {number: slab_of(chunk) for number, chunk in enumerate(chunks)}, None)
+    slabs = {number: slab_of(chunk) for number, chunk in enumerate(chunks)}
+    ring = DeviceRing(chunks, 3, link, slabs, None, DiskWatch("weights"))
     with ring._changed:
         assert ring._changed.wait_for(lambda: len(ring._arrived) == 2, timeout=10)
     for _ in range(2):

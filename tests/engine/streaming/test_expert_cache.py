@@ -15,6 +15,7 @@ from engine.errors import Interrupted, StreamBroken
 from engine.streaming import disk, expert_cache
 from engine.streaming.chunks import GAP_NBYTES, CachedForm, StoredMatrix, make_chunk
 from engine.streaming.disk import SECTOR, DiskFile
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.ring import READERS
@@ -45,7 +46,7 @@ def data(tmp_path):
 
 def cache_of(chunks, slots, files, counts=None):
     policy = ExpertPolicy([chunk.mixture for chunk in chunks], counts)
-    return ExpertCache(chunks, slots, files, policy, policy.common())
+    return ExpertCache(chunks, slots, files, policy, DiskWatch("weights"), policy.common())
 
 
 def one_pass(cache, content, random):
@@ -130,10 +131,10 @@ def test_stop_ends_a_miss_on_a_disk_that_stands_still(data, monkeypatch):
     faulty.going.clear()
     cache = cache_of(chunks, 4, {path: faulty})
     cache.choose([1, 2])
-    monkeypatch.setattr("engine.streaming.ring.is_interrupted", lambda: True)
+    monkeypatch.setattr("engine.streaming.disk_watch.is_interrupted", lambda: True)
     with pytest.raises(Interrupted):
         cache.fetch(1)
-    monkeypatch.setattr("engine.streaming.ring.is_interrupted", interruption.is_interrupted)
+    monkeypatch.setattr("engine.streaming.disk_watch.is_interrupted", interruption.is_interrupted)
     faulty.going.set()
     cache.choose([1, 2])
     assert cache.fetch(2).tobytes() == content[2]

@@ -15,10 +15,12 @@ from engine.formats import format_named
 from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import GAP_NBYTES, StoredMatrix, make_chunk, split
 from engine.streaming.disk import SECTOR, DiskFile, memory
+from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.ring import Ring
 from engine.streaming.streamer import Streamer, WeightLimits
 
 SIZES = [3000, 9000, 12, 70_000, 4096, 1, 33_333, 5000]
+WATCH = DiskWatch("weights")
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
 
 
@@ -54,7 +56,7 @@ def test_every_chunk_is_read_in_every_pass(data, opened):
     chunks = split(stored, 10_000)
     assert [each for chunk in chunks for each in chunk.stored] == stored
     for slots in (2, 3, 20):
-        ring = Ring(chunks, slots, opened, memory)
+        ring = Ring(chunks, slots, opened, memory, WATCH)
         for _ in range(20):
             seen = []
             for number in range(len(chunks)):
@@ -67,7 +69,7 @@ def test_every_chunk_is_read_in_every_pass(data, opened):
 def test_a_pass_that_ends_early_or_skips_still_gets_the_right_bytes(data, opened):
     stored, _, content = data
     chunks = [make_chunk([each]) for each in stored]
-    ring = Ring(chunks, 3, opened, memory)
+    ring = Ring(chunks, 3, opened, memory, WATCH)
     generator = torch.Generator().manual_seed(0)
     for _ in range(300):
         number = int(torch.randint(len(chunks), (1,), generator=generator))
@@ -83,7 +85,7 @@ def two_passes(ring, chunks):
 def test_a_failed_read_ends_the_pass_and_the_next_pass_restarts(data, opened, monkeypatch):
     stored, _, content = data
     chunks = [make_chunk([each]) for each in stored]
-    ring = Ring(chunks, 3, opened, memory)
+    ring = Ring(chunks, 3, opened, memory, WATCH)
     whole = DiskFile.read
     broken = threading.Event()
 
@@ -104,11 +106,61 @@ def test_a_failed_read_ends_the_pass_and_the_next_pass_restarts(data, opened, mo
     ring.close()
 
 
+class LateFile:
+    """A file of which one extent is read late, once."""
+
+    def __init__(self, file, extent):
+        self.file, self.late = file, (extent.start, extent.end - extent.start)
+        self.begun, self.ends, self.done = threading.Event(), threading.Event(), threading.Event()
+
+    def read(self, into, offset, needed):
+        is_late = (offset, needed) == self.late and not self.begun.is_set()
+        if is_late:
+            self.begun.set()
+            assert self.ends.wait(20)
+        self.file.read(into, offset, needed)
+        if is_late:
+            self.done.set()
+
+
+@pytest.mark.parametrize("last", [6, 7])
+def test_a_read_that_a_stopped_pass_has_left_behind_spoils_no_chunk_of_the_next(data, opened, last):
+    """Stop comes while the chunk `last` is read. The next pass begins with chunks that are planned
+    already."""
+    stored, path, content = data
+    chunks = [make_chunk([each]) for each in stored]
+    late = LateFile(opened[path], chunks[last].extents[0])
+    ring = Ring(chunks, 4, {path: late}, memory, WATCH)
+    for number in range(last):
+        assert fetch(ring, chunks, number) == [content[number]]
+    assert late.begun.wait(60)
+    interruption.interrupt()
+    try:
+        with pytest.raises(Interrupted):
+            ring.fetch(last)
+    finally:
+        interruption.resume()
+
+    def waits(begins):
+        if begins and ring._schedule.step == last:
+            late.ends.set()  # only now, when the next pass waits for it
+
+    ring.on_wait = waits
+    for number in range(len(chunks)):
+        slot = ring.fetch(number)
+        if number == (last + 4) % len(chunks):  # which has the slot of the chunk that is late
+            late.ends.set()
+            assert late.done.wait(60)
+        chunks[number].give(slot)
+        assert bytes(chunks[number].stored[0].matrix.parts[0].numpy()) == content[number]
+    ring.close()
+
+
 def test_threads_are_gone_after_close_at_any_moment(data, opened):
     before = threading.active_count()
     chunks = split(data[0], 10_000)
     for number in range(50):
-        ring = Ring(chunks, 2 + number % 3, opened, memory)
+        ring = Ring(chunks, 2 + number % 3, opened, memory, WATCH)
         for chunk in range(number % len(chunks)):
             ring.fetch(chunk)
         ring.close()
@@ -183,7 +235,8 @@ def test_stop_ends_a_restart_on_a_disk_that_hangs_and_the_next_pass_restarts(dat
 
 def test_a_ring_counts_how_long_the_disk_stands_still(data, opened):
     chunks = [make_chunk([each]) for each in data[0]]
-    ring = Ring(chunks, 3, {path: CountedFile(file, 0.01) for path, file in opened.items()}, memory)
+    files = {path: CountedFile(file, 0.01) for path, file in opened.items()}
+    ring = Ring(chunks, 3, files, memory, WATCH)
     ring.fetch(0)
     while ring._idle_since is None:  # until the slots are full
         time.sleep(0.001)

@@ -4,10 +4,15 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from engine import interruption
 from engine.checkpoints import Span
+from engine.errors import Interrupted, StreamBroken
 from engine.streaming import DiskTable
 from engine.streaming.disk import SECTOR
+from engine.streaming.disk_watch import DiskWatch
+from engine.streaming.table import RowReader
 
 PATIENCE_S = 10
 
@@ -37,3 +42,38 @@ def test_threads_that_look_up_rows_at_once_get_their_own():
     other = table.rows(np.array([2]))
     one.join()
     assert (np.unique(found[0]), np.unique(other)) == ([0], [2])
+
+
+class NumberedRows:
+    """A file with its rows' numbers, whose row 1 cannot be read, and which is silent until `answers` is
+    set."""
+
+    def __init__(self):
+        self.answers = threading.Event()
+
+    def read(self, into, offset, needed):
+        assert self.answers.wait(PATIENCE_S)
+        number = offset // SECTOR
+        if number == 1:
+            raise StreamBroken("weights can no longer be read.", "Check the disk.")
+        into[:] = bytes([number]) * len(into)
+
+
+def test_a_thread_reads_rows_for_those_that_compute_and_stop_ends_their_wait():
+    threads = threading.active_count()
+    file, reader = NumberedRows(), RowReader(DiskWatch("weights"))
+    table = DiskTable(Span(Path("table"), 0, 3 * SECTOR, (3, SECTOR // 2), "F16"), file)
+    table.reader = reader
+    interruption.interrupt()
+    try:
+        with pytest.raises(Interrupted):
+            table.rows(np.array([0]))
+    finally:
+        interruption.resume()
+    file.answers.set()
+    assert np.unique(table.rows(np.array([2, 2]))) == [2]
+    with pytest.raises(StreamBroken):
+        table.rows(np.array([0, 1]))
+    assert np.unique(table.rows(np.array([0]))) == [0]
+    reader.close()
+    assert threading.active_count() == threads

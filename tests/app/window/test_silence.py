@@ -1,0 +1,82 @@
+"""A disk that does not answer: the window says so as long as the answer waits for it, and offers to stop."""
+
+from pytestqt.qtbot import QtBot
+
+from app.connection.engine import State
+from app.window.window import Window
+from engine.protocol import messages
+from tests.app.fake_engine import FakeEngines, answer, grown
+from tests.app.window.test_window import ask, delta, last_answer, notice_text, reach
+
+SAID = "The disk with the model does not answer"
+
+
+def silence(request: int, seconds: float) -> messages.DiskSilence:
+    return messages.DiskSilence(request=request, seconds=seconds)
+
+
+def test_a_silent_disk_is_told_of_until_it_answers(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot)
+    engines.last.say(delta(request, "one "), silence(request, 10.2))
+    qtbot.waitUntil(lambda: SAID in notice_text(window))
+    status = window.header.status.state
+    assert status.text() == "The disk has not answered for 10 s"
+    notice = window.transcript.notice
+    engines.last.say(
+        grown(request),
+        messages.PassProgress(request=request, iteration=1, done=3, total=9),
+        silence(request, 20.1),
+    )
+    qtbot.waitUntil(lambda: status.text() == "The disk has not answered for 20 s")
+    assert window.transcript.notice is notice, "it is said once"
+    engines.last.say(silence(request, 0.0))
+    qtbot.waitUntil(lambda: window.transcript.notice is None)
+    assert status.text() == "Answering…"
+    engines.last.say(delta(request, "two"), answer(request, "one two"))
+    reach(window, qtbot, State.READY)
+    assert last_answer(window).text == "one two"
+
+
+def test_stop_ends_the_wait_for_a_silent_disk(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    request = ask(window, engines, qtbot)
+    engines.last.say(delta(request, "one "), silence(request, 10.0))
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    window.transcript.notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert engines.last.asked(messages.Cancel)
+    assert window.transcript.notice is None
+
+
+def test_what_the_disk_does_is_said_in_the_chat_that_waits_for_it(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot)
+    chat = window.chat.id
+    engines.last.say(silence(request, 10.0))
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    window.chat.open(None)
+    assert window.transcript.notice is None
+    window.chat.open(chat)
+    engines.last.say(silence(request, 20.0))
+    qtbot.waitUntil(lambda: SAID in notice_text(window))
+    window.chat.open(None)
+    engines.last.say(silence(request, 0.0))
+    qtbot.wait(50)
+    window.chat.open(chat)
+    assert window.transcript.notice is None
+
+
+def test_a_disk_that_stays_silent_ends_the_answer_which_can_be_continued(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot)
+    engines.last.say(delta(request, "one "), silence(request, 300.0), silence(request, 0.0))
+    message, hint = "The disk with tiny.gguf has not answered for 300 s.", "See that it is connected."
+    engines.last.say(
+        messages.Failed(request=request, kind="disk_silent", message=message, hint=hint, loaded=True)
+    )
+    reach(window, qtbot, State.READY)
+    assert message in notice_text(window)
+    assert last_answer(window).text == "one "
