@@ -1,12 +1,12 @@
 """Files written either whole or not at all, even if the process or the machine goes down meanwhile; files
-and folders that only this user can read; the paths that users name.
+and folders that only this user can read; the paths that users name; what tells files apart.
 """
 
 import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -67,6 +67,13 @@ def named_path(text: str | Path) -> Path:
             f"The path {str(text)[:200]!r} cannot be used: {reason}.", "Check the path."
         ) from error
     return path
+
+
+def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
+    """Return what tells files apart from others, and from what they were before: of each, its path without
+    links, its bytes and the time when it was changed, in nanoseconds; sorted by path. Raises OSError."""
+    states = {path: path.stat() for path in paths}
+    return [(str(path.resolve()), states[path].st_size, states[path].st_mtime_ns) for path in sorted(states)]
 
 
 def sync_folder(folder: Path) -> None:

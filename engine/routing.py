@@ -1,6 +1,7 @@
 """How the mixtures of a model have routed so far: counts that are kept for each model in the user's data
 folder, and the hit rate of a cache of experts that follows from them."""
 
+import hashlib
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import msgspec
 import platformdirs
 
 from engine.documents import read_json
-from engine.files import write_whole
+from engine.files import identity, write_whole
 
 EXPERTS_LIMIT = 1 << 15  # the same as in engine.checkpoints
 FEW_ROWS = 64  # rows on their own that are added to those counted
@@ -70,24 +71,41 @@ class RoutingCounts:
         return min(1.0, hits / sum(saved * slots for saved, slots in offers))
 
 
-def kept_counts(file: Path) -> RoutingCounts | None:
-    """Return the counts kept for the model that `file` belongs to; None if there are none, or if they are
-    damaged."""
+def kept_counts(model: Path) -> RoutingCounts | None:
+    """Return the counts kept for a model; None if there are none, or if they are damaged. model: a GGUF file,
+    which may be any part of several, or a folder or a file in it."""
     with suppress(OSError, ValueError):
-        return read_json(_place(file), RoutingCounts)
+        return read_json(_place(model), RoutingCounts)
     return None
 
 
-def keep_counts(file: Path, counts: RoutingCounts) -> None:
-    """Keep the counts of the model that `file` belongs to. Does nothing if the folder is not writable."""
-    place = _place(file)
+def keep_counts(model: Path, counts: RoutingCounts) -> None:
+    """Keep the counts of a model, given as for `kept_counts`. Does nothing if its files are gone, or if the
+    folder of the counts is not writable."""
     with suppress(OSError):
+        place = _place(model)
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, msgspec.json.encode(counts))
 
 
-def _place(file: Path) -> Path:
-    """Return where the counts of a model are: it is known by the name of its GGUF file, without its part's
-    number, or of its folder."""
-    name = re.sub(r"-\d{5}-of-\d{5}", "", file.stem) if file.suffix == ".gguf" else file.name
-    return platformdirs.user_data_path("specexec-desktop", appauthor=False) / "routing" / f"{name}.json"
+def _place(model: Path) -> Path:
+    """Return where the counts of a model are: it is known by the identity of its files. Raises OSError if it
+    has none."""
+    known = hashlib.blake2b(repr(identity(_files(model))).encode(), digest_size=16).hexdigest()
+    folder = platformdirs.user_data_path("specexec-desktop", appauthor=False) / "routing"
+    return folder / f"{known}.json"
+
+
+def _files(model: Path) -> list[Path]:
+    """Return the files with a model's weights. Raises OSError if there are none."""
+    if model.suffix.lower() != ".gguf":
+        folder = model.parent if model.suffix == ".safetensors" else model
+        files = list(folder.glob("*.safetensors"))
+    elif part := re.fullmatch(r"(.+)-\d{5}(-of-\d{5})", model.stem):
+        name = re.compile(rf"{re.escape(part[1])}-\d{{5}}{part[2]}{re.escape(model.suffix)}")
+        files = [each for each in model.parent.iterdir() if name.fullmatch(each.name)]
+    else:
+        files = [model]
+    if not files:
+        raise FileNotFoundError(model)
+    return files

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.checkpoints import Weight, read_span
 from engine.checkpoints.storage import stored_nbytes
-from engine.files import write_whole
+from engine.files import identity, write_whole
 from engine.formats import format_named
 from engine.formats.encode import encoded
 from engine.formats.format import RowFormat
@@ -44,11 +44,8 @@ class SubstituteFiles:
         """weights: those of the model, by name. folder: of all models' substitutes; None: in the user's
         cache."""
         folder = folder or _usual_folder()
-        paths = sorted({span.file for weight in weights.values() for span in weight.spans})
-        facts = [
-            ENCODING,
-            *((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths),
-        ]
+        files = identity(span.file for weight in weights.values() for span in weight.spans)
+        facts = [ENCODING, *files]
         self._folder = folder / hashlib.blake2b(repr(facts).encode(), digest_size=16).hexdigest()
         with suppress(OSError):
             for other in folder.iterdir() if folder.is_dir() else ():

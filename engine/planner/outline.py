@@ -7,7 +7,6 @@ locally.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -231,6 +230,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     layers = (first + sizes.projection_nbytes(model, variant), *others)
     experts = sum(layer.mlp for layer in of_layers) if model.experts else 0
     file = variant.file or variant.repository.rpartition("/")[2]
+    installed = catalog.find(variant) if model.experts else None
     return Outline(
         name=variant.id,
         file=file,
@@ -264,7 +264,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         if model.experts
         else 0,
         answers=model.experts_per_token * model.hidden if model.experts else 0,
-        routing=kept_counts(Path(file)) if model.experts else None,
+        routing=kept_counts(installed) if installed else None,
         matrices=catalogued_matrices(model, variant),
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),

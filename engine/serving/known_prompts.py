@@ -8,6 +8,7 @@ import msgspec
 
 from engine import protocol
 from engine.checkpoints import Checkpoint
+from engine.files import identity
 from engine.machine import available_nbytes
 from engine.model.sequence import Sequence
 from engine.prompt_cache import BlockFiles, KnownRows, PromptCache, files
@@ -53,10 +54,9 @@ def model_digest(file: Checkpoint, sequence: Sequence) -> bytes:
     """Return a digest of all that rows depend on, besides the tokens: the files of the weights, the
     configuration, the arithmetic, the KV cache's format, the context (to which positions may be scaled) and
     the version of the engine."""
-    paths = sorted({span.file for weight in file.weights.values() for span in weight.spans})
     facts = [
         version("specexec-desktop"),
-        [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths],
+        identity(span.file for weight in file.weights.values() for span in weight.spans),
         file.architecture,
         msgspec.json.encode(file.config, enc_hook=str).decode(),
         sequence.model.arithmetic,

@@ -1,7 +1,7 @@
 """The counts that are kept of a mixture's routing, and the hit rates that follow from them."""
 
+import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,19 +12,64 @@ from engine.routing import RoutingCounts, _place, keep_counts, kept_counts
 from engine.streaming.expert_policy import ExpertPolicy
 
 COUNTS = RoutingCounts((1.0, 0.5), (2.0, 3.0), 1.0, 2.0, 4.0)
-FILE = Path("anywhere/a-model-Q4_K_M-00001-of-00002.gguf")
+OTHERS = replace(COUNTS, drawn=(0.5, 1.0))
 
 
 @pytest.fixture(autouse=True)
 def own_folder(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
-def test_counts_are_kept_for_each_model_wherever_its_files_are():
-    assert kept_counts(FILE) is None
-    keep_counts(FILE, COUNTS)
-    assert kept_counts(FILE) == kept_counts(Path("elsewhere/a-model-Q4_K_M-00002-of-00002.gguf")) == COUNTS
-    assert kept_counts(Path("anywhere/another")) is None
+def written(path, content=b"weights"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.fixture
+def file(tmp_path):
+    return written(tmp_path / "here" / "a-model.gguf")
+
+
+def test_models_with_the_same_name_in_two_folders_have_counts_of_their_own(file, tmp_path):
+    assert kept_counts(file) is None
+    keep_counts(file, COUNTS)
+    other = written(tmp_path / "there" / file.name)
+    assert kept_counts(other) is None
+    keep_counts(other, OTHERS)
+    assert (kept_counts(file), kept_counts(other)) == (COUNTS, OTHERS)
+    link = tmp_path / "link.gguf"
+    link.symlink_to(file)
+    assert kept_counts(link) == COUNTS, "it is the same file"
+
+
+def test_parts_of_a_file_and_files_of_a_folder_are_one_model(tmp_path):
+    parts = [written(tmp_path / f"a-model-{part:05}-of-00002.gguf") for part in (1, 2)]
+    written(tmp_path / "a-model-00001-of-00003.gguf")
+    keep_counts(parts[0], COUNTS)
+    assert kept_counts(parts[1]) == COUNTS
+    assert kept_counts(tmp_path / "a-model-00001-of-00003.gguf") is None
+    folder = tmp_path / "folder"
+    one, _ = (written(folder / f"{name}.safetensors") for name in "ab")
+    keep_counts(folder, OTHERS)
+    assert kept_counts(folder) == kept_counts(one) == OTHERS
+
+
+def test_a_model_that_is_replaced_begins_without_counts(file):
+    keep_counts(file, COUNTS)
+    written(file, b"other weights")
+    assert kept_counts(file) is None
+    keep_counts(file, COUNTS)
+    os.utime(file, ns=(1, 1))
+    assert kept_counts(file) is None
+
+
+def test_nothing_is_kept_of_a_model_that_is_gone(file, tmp_path):
+    file.unlink()
+    keep_counts(file, COUNTS)
+    keep_counts(tmp_path, COUNTS)  # a folder without weights
+    assert kept_counts(file) is kept_counts(tmp_path) is None
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize(
@@ -43,12 +88,12 @@ def test_counts_are_kept_for_each_model_wherever_its_files_are():
         b"[" * 10_000,
     ],
 )
-def test_a_damaged_file_is_ignored_and_replaced(content):
-    keep_counts(FILE, COUNTS)
-    _place(FILE).write_bytes(content)
-    assert kept_counts(FILE) is None
-    keep_counts(FILE, COUNTS)
-    assert kept_counts(FILE) == COUNTS
+def test_a_damaged_file_is_ignored_and_replaced(content, file):
+    keep_counts(file, COUNTS)
+    _place(file).write_bytes(content)
+    assert kept_counts(file) is None
+    keep_counts(file, COUNTS)
+    assert kept_counts(file) == COUNTS
 
 
 def test_counts_of_a_model_with_other_experts_are_ignored():

@@ -1,7 +1,6 @@
 """Predicted seconds, compared with measurements and with the formula of the bound."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -97,11 +96,14 @@ def test_a_card_keeps_what_every_pass_uses_and_as_many_experts_as_fit_then():
 
 
 def test_what_a_model_has_learned_replaces_the_usual_hit_rate(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path))
     mixture = catalogued("qwen3-30b-a3b-q4_k_m")
     usual = mixture.hit_rate(0.25)
+    file = tmp_path / mixture.file
+    file.touch()
     even = RoutingCounts((50.0,) * 64, (800.0,) * 64, 8.0, 128.0, 850.0)  # no expert is used more than others
-    keep_counts(Path(mixture.file), even)
+    keep_counts(file, even)
     learned = catalogued("qwen3-30b-a3b-q4_k_m").hit_rate(0.25)
     assert learned == pytest.approx(0.25, abs=0.02)
     assert learned < usual
