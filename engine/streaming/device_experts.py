@@ -15,7 +15,7 @@ from engine.streaming.chunks import Chunk
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.expert_cache import ExpertCache
-from engine.streaming.expert_home import ExpertHome, Slot
+from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Bytes
 from engine.streaming.slabs import Slabs
@@ -110,32 +110,51 @@ class DeviceExperts(ExpertHome):
         return fetched
 
     @property
-    def slabs(self) -> Sequence[NDArray[np.uint8]]:
-        """The memory of each expert, if all are in RAM; else empty."""
-        return self._in_ram
+    def most_lent(self) -> int:
+        """How many experts can be lent at a time."""
+        return self._ram.slots - LEAST_SLOTS if self._ram else len(self._experts)
 
     def lacking(self, experts: Sequence[int]) -> list[int]:
-        """Return those of these experts that are neither here nor on their way, in the order of what they are
-        worth here, the least first."""
+        """Return those of these experts that are in RAM, and neither here nor on their way, in the order of
+        what they are worth here, the least first."""
         with self._changed:
             worth = self._policy.worth()
-            return sorted((each for each in experts if self._lacks(each)), key=lambda each: worth[each])
+            near = (each for each in experts if each not in self._slots and self._is_near(each))
+            return sorted(near, key=lambda each: worth[each])
+
+    def lend(self, experts: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        """Return the bytes in RAM of those of these experts that are there. They stay as they are until the
+        next call."""
+        with self._changed:
+            if self._ram:
+                return self._ram.lend_in_place(experts)
+            return {expert: self._in_ram[expert] for expert in experts}
 
     def bring(self, expert: int) -> None:
-        """Begin to copy `expert` for later passes, if it is worth more than another that is here."""
+        """Begin to copy `expert`, which is lent, for later passes, if it is worth more than another that is
+        here."""
         with self._changed:
-            if self._lacks(expert):
+            if expert not in self._slots and self._is_near(expert):
                 self._begin(expert, of_wanted=False)
 
-    def copy_s(self, experts: Sequence[int]) -> float:
-        """Return the seconds in which one expert is copied to the device, from copies of these, which are all
-        in RAM, to memory that is nobody's."""
+    def lend_all(self, experts: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        """Lend all of these experts, `most_lent` at most; those that are not in RAM are read. Raises as
+        `fetch` does."""
+        for count in range(len(experts) if self._ram else 0):
+            assert self._ram is not None
+            self._ram.fetch(experts[count])
+            self.lend(experts[: count + 1])
+        return self.lend(experts)
+
+    def copy_s(self, sources: Sequence[NDArray[np.uint8]]) -> float:
+        """Return the seconds in which one expert is copied to the device, from copies of these experts in
+        RAM to memory that is nobody's."""
         (memory,) = self._link.slots(1, self._slot_nbytes)
         begun, event = self._crew.now(), self._link.used()
-        for expert in experts:
-            event = self._link.copy(memory, self._in_ram[expert], event)
+        for source in sources:
+            event = self._link.copy(memory, source, event)
         self._link.wait(event)
-        return (self._crew.now() - begun) / len(experts)
+        return (self._crew.now() - begun) / len(sources)
 
     def clear(self) -> None:
         if self._ram:
@@ -190,6 +209,9 @@ class DeviceExperts(ExpertHome):
         count = min(self._cut.slots, self._planned - self._limit)
         if self._look() >= self._cut.slab_nbytes(count) + MARGIN_NBYTES:
             self._limit += count
+
+    def _is_near(self, expert: int) -> bool:
+        return self._ram is None or self._ram.has(expert)
 
     def _look(self) -> int:
         """Return the bytes that were free at any time since the last look."""

@@ -48,8 +48,8 @@ class ExpertCache(ExpertHome):
         crew: Crew = SYSTEM,
         link: DeviceLink | None = None,
     ) -> None:
-        """experts, slots, policy: as of `ExpertHome`. files: the open files of the chunks' extents. watch: that
-        of the disk with the files. common: experts that are read while nothing else is, the first ones
+        """experts, slots, policy: as of `ExpertHome`. files: the open files of the chunks' extents. watch:
+        that of the disk with the files. common: experts that are read while nothing else is, the first ones
         first. crew: the threads that read. link: that of the device whose cache gets experts from this one;
         None if the processor computes."""
         super().__init__(experts, slots, policy, crew.condition())
@@ -94,6 +94,18 @@ class ExpertCache(ExpertHome):
         with self._changed:
             self._slots[expert].free = until
             self._release()
+
+    def has(self, expert: int) -> bool:
+        """Return whether `expert` is here. The lock is held."""
+        return bool(self._ready[expert])
+
+    def lend_in_place(self, experts: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        """Return the bytes of those experts that are here, which stay as they are until the next call. They
+        are no more than leave two slots to others. The lock is held."""
+        lent = [expert for expert in experts if self._ready[expert]][: self._limit - LEAST_SLOTS]
+        self._lent = frozenset(lent)
+        self._changed.notify_all()  # readers may have waited for a slot
+        return {expert: self._slots[expert].bytes for expert in lent}
 
     def asks(self, mixture: int) -> bool:
         """Return whether it is of use to learn, right after the mixture before this one has chosen, what this

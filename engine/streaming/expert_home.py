@@ -60,6 +60,7 @@ class ExpertHome(ABC):
         self._ready = np.zeros(len(experts), np.bool_)  # those that need not be waited for
         self._elsewhere = np.zeros(len(experts), np.bool_)  # those in a cache that is asked before this one
         self._held: list[int] = []  # the experts in use
+        self._lent: frozenset[int] = frozenset()  # those that are read where they lie
         self._missed: set[int] = set()  # of the experts that are wanted
         self._guessed: set[int] = set()
         self._hits = self._misses = self._moved = self._predicted = self._right = self._near = 0
@@ -68,6 +69,11 @@ class ExpertHome(ABC):
     def nbytes(self) -> int:
         """Bytes of all slots, whether they have been used yet or not."""
         return self._limit * self._slot_nbytes
+
+    @property
+    def slots(self) -> int:
+        """The number of all slots."""
+        return self._limit
 
     @property
     def routing(self) -> RoutingCounts:
@@ -138,7 +144,7 @@ class ExpertHome(ABC):
             self._policy.forget_told()
             self._missed.clear()
             self._guessed.clear()
-            for expert in np.flatnonzero(self._ready).tolist():
+            for expert in set(np.flatnonzero(self._ready).tolist()) - self._lent:
                 self._drop(expert)
 
     @abstractmethod
@@ -221,7 +227,8 @@ class ExpertHome(ABC):
         slot of an expert that this pass still wants."""
         slot = self._slot()
         if slot is None:
-            out = self._policy.out(self._ready, expert, of_wanted, self._held, self._elsewhere)
+            stays = {*self._held, *self._lent}
+            out = self._policy.out(self._ready, expert, of_wanted, stays, self._elsewhere)
             if out is None:
                 return False
             self._drop(out)
@@ -235,12 +242,14 @@ class ExpertHome(ABC):
         return True
 
     def _slot(self) -> Slot | None:
-        """Return a free slot, or a new one while there are fewer than the limit; None if there is none."""
-        if not self._free and len(self._slots) < self._limit:
+        """Return a free slot, or a new one while there are fewer than the limit, or than two besides those of
+        experts that are lent; None if there is none."""
+        least = LEAST_SLOTS + len(self._lent)
+        if not self._free and len(self._slots) < max(self._limit, least):
             try:
                 self._free += self._slab()
             except (MemoryError, RuntimeError) as error:
-                if len(self._slots) < LEAST_SLOTS or exhausted_tier(error) is None:
+                if len(self._slots) < least or exhausted_tier(error) is None:
                     raise
                 self._limit = len(self._slots)
             else:
@@ -253,19 +262,20 @@ class ExpertHome(ABC):
 
     def _give_back(self, count: int) -> list[Slot]:
         """Give back slabs with `count` slots, or with a few more, those first whose experts are worth least
-        on average; return their slots, whose memory is freed with the list. Two slots stay, and slabs with an
-        expert that is on its way."""
+        on average; return their slots, whose memory is freed with the list. Two slots stay, besides those of
+        experts that are lent, and slabs with an expert that is on its way or lent."""
         worth = self._policy.worth(self._elsewhere)
         of_slabs = defaultdict[int, float](float, {slot.slab: 0.0 for slot in self._free})
         for expert, slot in self._slots.items():
-            of_slabs[slot.slab] += worth[expert] if self._ready[expert] else np.inf
+            may_go = self._ready[expert] and expert not in self._lent
+            of_slabs[slot.slab] += worth[expert] if may_go else np.inf
         sizes = Counter(slot.slab for slot in (*self._free, *self._slots.values()))
         have = left = sizes.total()
         gone: set[int] = set()
         for slab in sorted(of_slabs, key=lambda slab: of_slabs[slab] / sizes[slab]):
             if left <= have - count or np.isinf(of_slabs[slab]):
                 break
-            if left - sizes[slab] >= LEAST_SLOTS:
+            if left - sizes[slab] >= LEAST_SLOTS + len(self._lent):
                 left -= sizes[slab]
                 gone.add(slab)
         for expert in [expert for expert, slot in self._slots.items() if slot.slab in gone]:

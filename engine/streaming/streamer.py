@@ -175,9 +175,7 @@ class Streamer:
                 of_ring = slots, self._files, lambda nbytes: into[:nbytes], self.watch
                 staging = Ring(staged, *of_ring, staging=True, crew=self._crew)
             slots = self._placement.slots
-            self._ring = DeviceRing(
-                self._chunks, slots, link, self._slabs, staging, self.watch, self._crew
-            )
+            self._ring = DeviceRing(self._chunks, slots, link, self._slabs, staging, self.watch, self._crew)
         if self._staged:
             slabs = [each.slab for each in filled[len(here) :]]
             self._start_experts(self._staged, slabs, progress)
@@ -230,18 +228,18 @@ class Streamer:
 
     @property
     def near_experts(self) -> DeviceExperts | None:
-        """The cache of a device whose experts all lie in RAM, too, so that the processor can multiply by
-        those that the cache lacks; None if there is none."""
-        cache = self._cache
-        return cache if isinstance(cache, DeviceExperts) and len(cache.slabs) else None
+        """The cache of a device, which gets the experts that it lacks from RAM, where the processor can
+        multiply by them; None if there is none."""
+        return self._cache if isinstance(self._cache, DeviceExperts) else None
 
-    def expert_parts(self, cache: DeviceExperts) -> dict[int, tuple[int, tuple[NDArray[np.uint8], ...]]]:
-        """Return for each matrix of an expert, by its id, the number of the expert and the matrix's bytes in
-        RAM. cache: `near_experts`."""
+    @property
+    def expert_places(self) -> dict[int, tuple[int, tuple[int, ...]]]:
+        """For each matrix of an expert, by its id, the number of the expert, and where each part of the
+        matrix begins in the expert's bytes."""
         return {
-            id(each.matrix): (number, parts)
-            for number, (chunk, slab) in enumerate(zip(self._experts, cache.slabs, strict=True))
-            for each, parts in zip(chunk.stored, chunk.parts(slab), strict=True)
+            id(each.matrix): (number, tuple(at for at, _ in places))
+            for number, chunk in enumerate(self._experts)
+            for each, places in zip(chunk.stored, chunk.places, strict=True)
         }
 
     @property

@@ -157,7 +157,7 @@ class TorchModel(Model):
 
     def _let_processor_help_with_experts(self, streamer: Streamer, link: DeviceLink) -> None:
         cache = streamer.near_experts
-        if cache and (mixtures := near_mixtures(self.module, streamer, cache)):
+        if cache and cache.most_lent >= 2 and (mixtures := near_mixtures(self.module, streamer)):
             chosen: int = self.config.num_experts_per_tok
             try:
                 near = ExpertProcessor(mixtures, chosen, cache, self.device, link, shared_pool())

@@ -6,7 +6,7 @@ what the card's own experts give, in the order of the router's choice.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from engine.compiled.matrix import StreamedMatrix, can_tile
 from engine.compiled.pool import ComputePool
 from engine.compiled.stored_experts import StoredExperts
+from engine.compiled.table import address
 from engine.planner.expert_loan import ROWS, ExpertTimes
 from engine.quantization import Experts
 from engine.streaming import Streamer
@@ -38,11 +39,13 @@ Rows = Sequence[NDArray[np.int64]]
 @dataclass(frozen=True, slots=True)
 class NearMixture:
     """A mixture by whose experts the processor can multiply. Attributes: `experts`; `numbers`, those of the
-    experts in the card's cache, in the order of the mixture; `matrices` of each expert."""
+    experts in the card's cache, in the order of the mixture; `matrices` of each expert; `begins`: where each
+    of these begins in the expert's bytes."""
 
     experts: Experts
     numbers: tuple[int, ...]
     matrices: tuple[tuple[StreamedMatrix, ...], ...]
+    begins: tuple[tuple[int, ...], ...]
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -50,32 +53,40 @@ class NearMixture:
         of_one = tuple(matrix.shape for matrix in self.matrices[0])
         return self.experts.kinds, len(self.matrices), of_one
 
+    def locate(self, slabs: Mapping[int, NDArray[np.uint8]], experts: Sequence[int]) -> None:
+        """Note where the bytes of these experts lie. slabs: those of each, by its number in the cache."""
+        for expert in experts:
+            start = address(slabs[self.numbers[expert]])
+            for matrix, begin in zip(self.matrices[expert], self.begins[expert], strict=True):
+                matrix.place[0] = start + begin
 
-def near_mixtures(module: nn.Module, streamer: Streamer, cache: DeviceExperts) -> list[NearMixture]:
+
+def near_mixtures(module: nn.Module, streamer: Streamer) -> list[NearMixture]:
     """Return the mixtures of a model, all of one shape, whose experts have formats of compiled passes."""
     found: list[NearMixture] = []
-    parts = streamer.expert_parts(cache)
+    places = streamer.expert_places
     for experts in module.modules():
-        if isinstance(experts, Experts) and (near := _near_mixture(experts, parts)):
+        if isinstance(experts, Experts) and (near := _near_mixture(experts, places)):
             found.append(near)
     return [mixture for mixture in found if mixture.shape == found[0].shape]
 
 
-def _near_mixture(
-    experts: Experts, stored: dict[int, tuple[int, tuple[NDArray[np.uint8], ...]]]
-) -> NearMixture | None:
-    numbers, matrices = [], []
+def _near_mixture(experts: Experts, places: Mapping[int, tuple[int, tuple[int, ...]]]) -> NearMixture | None:
+    numbers, matrices, begins = [], [], []
     for expert in range(experts.count):
-        of_expert = []
+        of_expert: list[StreamedMatrix] = []
+        begin_at: list[int] = []
         for matrix in experts.matrices([expert]):
-            number, parts = stored[id(matrix)]
+            number, parts = places[id(matrix)]
             if len(parts) != 1 or not can_tile(matrix.format.name, matrix.shape):
                 return None
-            place = np.array([parts[0].ctypes.data], np.int64)
+            place = np.zeros(1, np.int64)
             of_expert.append(StreamedMatrix(matrix.format.name, matrix.shape, number, place))
+            begin_at += parts
         numbers.append(of_expert[0].chunk)
         matrices.append(tuple(of_expert))
-    return NearMixture(experts, tuple(numbers), tuple(matrices))
+        begins.append(tuple(begin_at))
+    return NearMixture(experts, tuple(numbers), tuple(matrices), tuple(begins))
 
 
 class ExpertProcessor:
@@ -95,7 +106,7 @@ class ExpertProcessor:
         pool: ComputePool,
     ) -> None:
         """mixtures: as `near_mixtures` returns them. chosen: how many experts a row uses. cache: that of the
-        card. device: the card. pool: the processor's threads."""
+        card, from which two experts can be lent. device: the card. pool: the processor's threads."""
         self._mixtures, self._cache, self._link = mixtures, cache, link
         self._choices = choices = ROWS * chosen
         self._into = StoredExperts([[one[:-1] for one in each.matrices] for each in mixtures], pool, choices)
@@ -112,6 +123,7 @@ class ExpertProcessor:
         self._job: Future[tuple[Tensor, Tensor, float]] | None = None  # room, output in it, seconds
         self._like = torch.empty(0)
         self._rows: list[int] = []  # of each expert of the job
+        self._slabs: dict[int, NDArray[np.uint8]] = {}  # of the experts that are lent
         try:
             self.loan = ExpertLoan(self._timed())
         except BaseException:
@@ -129,13 +141,16 @@ class ExpertProcessor:
         self._leader.shutdown()
 
     def take(self, mixture: int, used: Sequence[int], rows: Sequence[int]) -> list[int]:
-        """See `engine.quantization.NearExperts`."""
+        """See `engine.quantization.NearExperts`. Experts that are in RAM now are lent until `finish`."""
+        self._drop()
         if sum(rows) > self._choices:
             return []
         numbers = self._mixtures[mixture].numbers
         local = {numbers[expert]: expert for expert in used}
         of_each = {numbers[expert]: count for expert, count in zip(used, rows, strict=True)}
-        return [local[number] for number in self.loan.take(self._cache.lacking(list(local)), of_each)]
+        taken = self.loan.take(self._cache.lacking(list(local)), of_each)
+        self._slabs = self._cache.lend(taken)
+        return [local[number] for number in self._slabs]
 
     def start(self, mixture: int, x: Tensor, experts: Sequence[int], rows: Rows) -> None:
         """See `engine.quantization.NearExperts`. Experts that are worth it are copied to the card meanwhile,
@@ -152,9 +167,9 @@ class ExpertProcessor:
         return output
 
     def _start(self, mixture: int, x: Tensor, experts: Sequence[int], rows: Rows) -> None:
-        self._drop()
         self._like = x
         self._rows = [len(each) for each in rows]
+        self._mixtures[mixture].locate(self._slabs, experts)
         numbers = self._input[: x.numel()].view(x.shape)
         numbers.copy_(x.float(), non_blocking=True)
         sent = self._link.used()
@@ -163,7 +178,10 @@ class ExpertProcessor:
     def _finish(self) -> tuple[Tensor, float]:
         assert self._job is not None
         job, self._job = self._job, None
-        room, output, seconds = job.result()
+        try:
+            room, output, seconds = job.result()
+        finally:
+            self._give_back()
         return self._rooms.send(room, output, self._like), seconds
 
     def _drop(self) -> None:
@@ -171,6 +189,12 @@ class ExpertProcessor:
         job, self._job = self._job, None
         if job and not job.cancel() and job.exception() is None:
             self._rooms.give_back(job.result()[0])
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Nobody multiplies by the experts that were lent."""
+        if self._slabs:
+            self._slabs = self._cache.lend(())
 
     # -- the thread ------------------------------------------------------------------------------------------
 
@@ -207,9 +231,11 @@ class ExpertProcessor:
         copies, exchanges = [], []
         for trial in range(_TIMES + 1):
             for seconds, rows in ((few, 1), (many, _MANY_ROWS)):
+                self._lend(2 * trial)
                 self._try(2 * trial, rows)
                 copies.append(self._copied(2 * trial + 1))
                 seconds.append(self._finish()[1])
+            self._lend(2 * trial)
             begun = time.perf_counter()
             self._try(2 * trial, _MANY_ROWS)
             product_s = self._finish()[1]
@@ -223,7 +249,15 @@ class ExpertProcessor:
     @property
     def _tried(self) -> range:
         """The experts of a mixture that are tried."""
-        return range(min(_TRIED, len(self._mixtures[0].numbers)))
+        return range(min(_TRIED, len(self._mixtures[0].numbers), self._cache.most_lent // 2))
+
+    def _lend(self, trial: int) -> None:
+        """Borrow the experts that are tried of a mixture, and those of the next one, which are copied."""
+        self._slabs = self._cache.lend_all([*self._numbers(trial), *self._numbers(trial + 1)])
+
+    def _numbers(self, trial: int) -> list[int]:
+        numbers = self._mixtures[trial % len(self._mixtures)].numbers
+        return [numbers[expert] for expert in self._tried]
 
     def _try(self, trial: int, rows: int) -> None:
         """Start products with so many rows of each expert that is tried."""
@@ -232,8 +266,7 @@ class ExpertProcessor:
         self._start(mixture, x, self._tried, [np.arange(rows) for _ in self._tried])
 
     def _copied(self, trial: int) -> float:
-        numbers = self._mixtures[trial % len(self._mixtures)].numbers
-        return self._cache.copy_s([numbers[expert] for expert in self._tried])
+        return self._cache.copy_s([self._slabs[number] for number in self._numbers(trial)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,16 @@ def test_a_plan_shares_the_experts_that_the_card_lacks_with_the_processor():
     assert (plan.memory, plan.experts) == (alone.memory, alone.experts)
 
 
+def test_of_experts_on_the_ssd_the_processor_gets_those_that_ram_holds():
+    fast = replace(MACHINE, disk=14e9)
+    limits = [8 * GIB, 12 * GIB, 14 * GIB, None]
+    shares = [plan_for(fast, MIXTURE, replace(PLAIN, ram_limit_nbytes=limit)).helped for limit in limits]
+    assert shares[0] == 0, "the card holds more than RAM"
+    assert 0 < shares[1] < shares[2] < shares[3]
+    slow = plan_for(replace(MACHINE, disk=5e9), MIXTURE, replace(PLAIN, ram_limit_nbytes=12 * GIB))
+    assert (slow.helped, slow.limited_by) == (0, "disk"), "help would save nothing"
+
+
 def test_a_faster_link_leaves_the_processor_less():
     shares = [
         plan_for(replace(MACHINE, link=link), MIXTURE, PLAIN).helped for link in (6e9, 12e9, 25e9, 55e9)

@@ -11,6 +11,7 @@ import torch
 
 from engine.checkpoints import Span
 from engine.errors import StreamBroken
+from engine.streaming import expert_cache
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.crew import SYSTEM
 from engine.streaming.device_experts import MARGIN_NBYTES, PATIENCE_S, DeviceExperts
@@ -58,7 +59,9 @@ class Device:
         for slab, each in zip(self.slabs, self.content, strict=True):
             slab[:] = np.frombuffer(each, np.uint8)
         files = {path: self}
-        self.ram = ExpertCache(chunks, ram, files, self.policy, DiskWatch("weights"), link=link) if ram else None
+        self.ram = (
+            ExpertCache(chunks, ram, files, self.policy, DiskWatch("weights"), link=link) if ram else None
+        )
         self.cache = DeviceExperts(chunks, slots, self.policy, link, [] if ram else self.slabs, self.ram)
 
     def read(self, into, offset, needed):
@@ -308,6 +311,38 @@ def test_an_expert_whose_copy_failed_is_copied_again(tmp_path):
             device.use(1)
             device.use(2)
     assert device.wrong == []
+
+
+@pytest.mark.parametrize("ram", [5, 8, 12])
+def test_experts_that_are_lent_stay_in_ram_while_others_come_and_go(tmp_path, ram, monkeypatch):
+    """Others may take the RAM meanwhile, too."""
+    monkeypatch.setattr(expert_cache, "CHECK_S", 0.0)
+    lent_in_all = 0
+    for seed in range(4):
+        rng, near = random.Random(seed), 0
+        free = [0, *[1 << 40] * 9]
+        monkeypatch.setattr(expert_cache, "available_nbytes", lambda rng=rng, free=free: rng.choice(free))
+        with closing(Device(tmp_path / "weights", 3, FakeLink(seed), ram)) as device:
+            cache = device.cache
+            for _ in range(15):
+                for mixture in range(MIXTURES):
+                    first = mixture * EXPERTS
+                    wanted = sorted(rng.sample(range(first, first + EXPERTS), 4))
+                    lent = cache.lend(cache.lacking(wanted)[: rng.randint(0, 3)])
+                    cache.choose(wanted, near=list(lent))
+                    near += len(lent)
+                    for expert in wanted:
+                        if expert not in lent:
+                            device.use(expert)
+                        elif rng.randint(0, 1):
+                            cache.bring(expert)
+                    for expert, slab in lent.items():
+                        assert slab.tobytes() == device.content[expert]
+            device.link.wait(device.link.used())
+            assert device.wrong == []
+            assert cache.counts.near == near
+            lent_in_all += near
+    assert lent_in_all > 20
 
 
 @pytest.mark.parametrize("slots", [3, 7, 12])

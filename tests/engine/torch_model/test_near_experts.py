@@ -170,12 +170,14 @@ def test_a_pass_that_is_ended_ends_in_a_product_of_the_processor(helped):
     x, rows = torch.ones(1, 64), [torch.zeros(1, dtype=torch.int64).numpy()]
     interruption.interrupt()
     try:
+        assert own.take(0, [3], [1]) == [3]
         own.start(0, x, [3], rows)
         with pytest.raises(Interrupted):
             own.finish()
     finally:
         interruption.resume()
     for _ in range(5):
+        own.take(1, [3], [1])
         own.start(1, x, [3], rows)  # and passes that leave products behind
     check(model, mixture())
 
@@ -189,8 +191,28 @@ def test_seconds_are_tried_when_a_model_is_loaded(helped):
     check(model, mixture())
 
 
-def test_experts_on_the_disk_are_the_cards_alone(helped):
-    model = helped(limits=WeightLimits(300_000, 500_000))
+@pytest.mark.parametrize("link", LINKS.values(), indirect=True, ids=LINKS)
+@pytest.mark.parametrize("times", [SLOW_LINK, EVEN], ids=["slow link", "even"])
+@pytest.mark.parametrize("ram", [500_000, 1_000_000])
+def test_of_experts_on_the_disk_those_in_ram_are_multiplied_where_they_lie(helped, times, ram):
+    model = helped(times, WeightLimits(300_000, ram))
+    check(model, mixture())
+    counts = model.experts
+    assert counts.near > 0
+    assert counts.misses > 0, "those that are read from the disk are the card's"
+    assert counts.from_disk > 0
+
+
+def test_seconds_are_tried_with_experts_that_are_read_for_it(helped):
+    model = helped(times=None, limits=WeightLimits(300_000, 700_000))
+    times = model.near_experts.loan.times
+    assert min(times.link_s, times.products_s([1])) > 0
+    assert model.experts.near == model.streamer._cache.routing.passes == 0
+    check(model, mixture())
+
+
+def test_a_cache_in_ram_that_holds_two_experts_lends_none(helped):
+    model = helped(limits=WeightLimits(300_000, 300_000))
     assert model.near_experts is None
     assert Sequence(model, CONTEXT).extend(TEXT).isfinite().all()
 
