@@ -27,6 +27,7 @@ class MemoryBars(QWidget):
                 "target: the model that answers\n"
                 "draft: the small model that proposes tokens\n"
                 "heads: small networks that propose tokens from the target's own results\n"
+                "experts: parts of a layer of which each token uses a few; those used most stay in memory\n"
                 "KV cache: what a model remembers of the text so far\n"
                 "slots: buffers into which streamed layers are loaded in turn"
             )
@@ -117,7 +118,7 @@ class MemoryBars(QWidget):
     def _part(self, part: MemoryPart) -> str:
         name = {
             "target": self.tr("target weights"),
-            "target_experts": self.tr("experts, read when needed")
+            "target_experts": self.tr("all experts, read when needed")
             if part.tier == "ssd"
             else self.tr("experts in memory"),
             "target_ring": self.tr("slots for streamed layers"),

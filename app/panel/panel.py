@@ -166,6 +166,7 @@ class Panel(QFrame):
         page = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 8, 0, 0)
+        column.setSpacing(10)
         column.addWidget(self._details)
         column.addWidget(self._experts)
         column.addWidget(self.memory, 1)

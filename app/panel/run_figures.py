@@ -154,12 +154,15 @@ def experts_line(experts: ExpertFigures, tokens: int) -> str:
         for nbytes in (experts.bytes_read, experts.bytes_from_disk)
     )
     in_ram = _tr(
-        "{} % of the experts that the model used were in memory; {} were read from the disk per token."
+        "{} % of the experts that the model used ({} of {}) were in memory; {} were read from the disk per "
+        "token of the answer, reading the prompt included."
     )
     on_card = _tr(
-        "{} % of the experts that the model used were on the graphics card; {} were copied to it per token."
+        "{} % of the experts that the model used ({} of {}) were on the graphics card; {} were copied to it "
+        "per token of the answer, reading the prompt included."
     )
-    sentences = [(on_card if experts.tier == "vram" else in_ram).format(share, brought)]
+    counts = formatting.number(experts.hits), formatting.number(chosen)
+    sentences = [(on_card if experts.tier == "vram" else in_ram).format(share, *counts, brought)]
     if experts.near:
         sentences.append(
             _tr("The processor multiplied by {} % of them in RAM.").format(round(100 * experts.near / chosen))

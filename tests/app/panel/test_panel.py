@@ -274,7 +274,7 @@ def test_experts_are_not_said_to_be_read_in_every_pass(panel: Panel) -> None:
     panel.memory.show_memory(memory)
     text = panel.memory.accessibleDescription()
     assert "RAM: experts in memory 1.0 MB" in text
-    assert "SSD: experts, read when needed 4.0 MB" in text
+    assert "SSD: all experts, read when needed 4.0 MB" in text
     assert by_tier(memory) == "RAM 1.0 MB · experts of 4.0 MB on the disk"
 
 

@@ -106,12 +106,12 @@ def test_the_use_of_the_link_is_compared_to_its_limit() -> None:
 def test_what_the_cache_of_experts_did_is_said() -> None:
     figures = ExpertFigures(hits=75, misses=25, bytes_read=30 << 20, predicted=0, right=0)
     said = run_figures.experts_line(figures, tokens=10)
-    assert said.startswith("75 % of the experts")
-    assert "3.0 MB" in said
+    assert said.startswith("75 % of the experts that the model used (75 of 100) were in memory; 3.0 MB were")
+    assert "per token of the answer, reading the prompt included." in said
     assert "ahead" not in said
     on_card = structs.replace(figures, tier="vram")
     said = run_figures.experts_line(on_card, tokens=10)
-    assert "were on the graphics card; 3.0 MB were copied to it per token." in said
+    assert "(75 of 100) were on the graphics card; 3.0 MB were copied to it per token of the answer" in said
     assert "disk" not in said
     said = run_figures.experts_line(structs.replace(on_card, bytes_from_disk=10 << 20), tokens=10)
     assert "1.0 MB per token had to be read from the disk." in said
