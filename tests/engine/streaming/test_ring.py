@@ -219,7 +219,7 @@ def test_stop_ends_a_restart_on_a_disk_that_hangs_and_the_next_pass_restarts(dat
     stored, path, content = data
     chunks = [make_chunk([each]) for each in stored]
     held = HeldFile(opened[path])
-    ring = Ring(chunks, 3, {path: held}, memory)
+    ring = Ring(chunks, 3, {path: held}, memory, WATCH)
     interruption.interrupt()
     try:
         for unread in (0, 5):  # the next chunk, then one for which the ring restarts
