@@ -50,12 +50,12 @@ class ContextBar(QWidget):
         column.addLayout(buttons)
         self.hide()
 
-    def show_use(self, used: int, adds: int, context: int, cache_nbytes: int, *, longest: int = 0) -> None:
+    def show_use(self, used: int, adds: int, context: int, token_nbytes: int, *, longest: int = 0) -> None:
         """Show how much of the context is taken, in tokens.
 
-        used: by the chat so far; adds: by the message being written, about; cache_nbytes: what the KV cache
-        of the context takes, 0 if it is not known; longest: the largest context that the model can be loaded
-        with, 0 if it is not known.
+        used: by the chat so far; adds: by the message being written, about; token_nbytes: what each further
+        token of context takes, 0 if it is not known; longest: the largest context that the model can be
+        loaded with, 0 if it is not known.
         """
         share = (used + adds) / context
         is_near = share >= NEAR
@@ -72,7 +72,7 @@ class ContextBar(QWidget):
             self.label.style().unpolish(self.label)
             self.label.style().polish(self.label)
         self.label.setText(words)
-        self._larger, text = larger_context(used + adds, context, longest, cache_nbytes)
+        self._larger, text = larger_context(used + adds, context, longest, token_nbytes)
         self.larger.setText(text)
         self.new_chat.setVisible(is_near)
         self.leave_out.setVisible(is_near)
@@ -84,19 +84,19 @@ class ContextBar(QWidget):
         self.leave_out.setEnabled(allowed)
 
 
-def larger_context(tokens: int, context: int, longest: int, cache_nbytes: int) -> tuple[int, str]:
+def larger_context(tokens: int, context: int, longest: int, token_nbytes: int) -> tuple[int, str]:
     """Return a larger context in which the tokens leave room, and the words that offer it with its cost.
 
-    longest: the most that the model allows, 0 if it is not known; cache_nbytes: as in `ContextBar.show_use`.
+    longest: the most that the model allows, 0 if it is not known; token_nbytes: as in `ContextBar.show_use`.
     """
     larger = 2 * context
     while tokens >= NEAR * larger:
         larger *= 2
     larger = min(larger, longest or larger)
     size = formatting.number(larger)
-    if not cache_nbytes:
+    if not token_nbytes:
         return larger, _tr("Larger context: {} tokens").format(size)
-    more = formatting.nbytes(cache_nbytes * (larger - context) // context)
+    more = formatting.nbytes(token_nbytes * (larger - context))
     return larger, _tr("Larger context: {} tokens, {} more memory").format(size, more)
 
 

@@ -47,7 +47,7 @@ class ContextMeter(QObject):
         self._composer.show_ways(files)
         adds = text + sum(file.tokens for file in files if is_quoted(file))
         longest = longest_context(pair)
-        self._bar.show_use(taken, adds, pair.context, cache_nbytes(pair), longest=longest)
+        self._bar.show_use(taken, adds, pair.context, pair.token_nbytes, longest=longest)
         self._bar.allow_leaving_out(len(turns(path)) > left_out and not self._chat.is_answering_here)
 
     def _leave_out(self) -> None:
@@ -63,12 +63,6 @@ class ContextMeter(QObject):
 
     def _load_with_context(self, context: int) -> None:
         load_with_context(context, self._chat, self._engine)
-
-
-def cache_nbytes(pair: Loaded) -> int:
-    """Return what the KV cache of a loaded pair takes; 0 if it is not known."""
-    parts = pair.memory.parts if pair.memory else []
-    return int(sum(part.nbytes for part in parts if part.what in ("target_cache", "draft_cache")))
 
 
 def longest_context(pair: Loaded) -> int:

@@ -8,7 +8,7 @@ from app.connection.memory import turns, used
 from app.conversation.context_bar import larger_context
 from app.store import StoredMessage
 from app.widgets.notice import Notice
-from app.window.context_meter import cache_nbytes, load_with_context, longest_context
+from app.window.context_meter import load_with_context, longest_context
 from app.window.panes import Panes
 from engine.protocol.messages import Loaded
 
@@ -50,8 +50,8 @@ class MoreRoom(QObject):
             leave_out.clicked.connect(self._composer.setFocus)
 
     def _offer_larger(self, notice: Notice, path: list[StoredMessage], pair: Loaded) -> None:
-        sent, cache = used(path, self._chat.settings.left_out), cache_nbytes(pair)
-        context, words = larger_context(sent, pair.context, longest_context(pair), cache)
+        sent = used(path, self._chat.settings.left_out)
+        context, words = larger_context(sent, pair.context, longest_context(pair), pair.token_nbytes)
         if context > pair.context:
             larger = notice.offer(words)
             larger.clicked.connect(lambda: self._enlarge(context))

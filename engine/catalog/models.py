@@ -148,10 +148,10 @@ class CatalogModel:
     also the head; `shared_expert`, the width of the expert that every token uses, or 0; `states`, the layers
     that have a state instead of rows, or None; `wide`, those whose heads differ from the others', or None;
     `inputs`, the inputs that layers have of their own, or None;
-    `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
-    maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
-    recommended to everyone; `heads_elsewhere`, the heads that other engines can draft with, best first;
-    `assistant`, the one for the model, or None.
+    `sliding_window`, the window in tokens of the layers that have one, or 0, and `full_every`, the distance
+    of layers without it, or 0 if there is none; `context`, the maximum number of tokens; `special`, whether
+    it is for one purpose only, such as programming, and so not recommended to everyone; `heads_elsewhere`,
+    the heads that other engines can draft with, best first; `assistant`, the one for the model, or None.
     """
 
     id: str
@@ -177,6 +177,7 @@ class CatalogModel:
     wide: WideLayers | None = None
     inputs: LayerInputs | None = None
     sliding_window: int = 0
+    full_every: int = 0
     special: bool = False
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
@@ -197,6 +198,10 @@ class CatalogModel:
         if self.inputs and layer >= self.layers - self.inputs.shared:
             return False
         return self.states is None or (layer + 1) % self.states.every == 0
+
+    def slides(self, layer: int) -> bool:
+        """Return whether a layer has a window."""
+        return self.sliding_window > 0 and not (self.full_every and (layer + 1) % self.full_every == 0)
 
     def wide_at(self, layer: int) -> WideLayers | None:
         """Return `wide` if a layer is among them."""

@@ -261,6 +261,12 @@ def kv_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
     return sum(2 * heads * width * itemsize for heads, width in shapes)
 
 
+def window_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
+    """Return the same for layers with a window alone."""
+    layers = (layer for layer in range(model.layers) if model.attends(layer) and model.slides(layer))
+    return sum(2 * heads * width * itemsize for heads, width in map(model.row, layers))
+
+
 def states_nbytes(model: CatalogModel) -> int:
     """Return the bytes of memory for the states of one text, in float32, with as many savepoints as there may
     be; 0 if all layers attend. As `engine.checkpoints.recurrent`, which counts those of a local model."""

@@ -51,14 +51,12 @@ class CompiledAssistant:
         self,
         shape: DecoderShape,
         weights: AssistantWeights,
-        kept: Sequence[tuple[int, int]],
         pool: ComputePool,
     ) -> None:
-        """kept: as for `CompiledPass`."""
         centroids = weights.centroids
         last = [weights.out_of, centroids or weights.head]
         matrices = [matrix for layer in weights.layers for matrix in layer.matrices]
-        self._pass = one = CompiledPass(shape, [weights.into, *matrices, *last], pool, kept=kept)
+        self._pass = one = CompiledPass(shape, [weights.into, *matrices, *last], pool)
         self.bind = one.bind
         width, columns = shape.width, weights.into.shape[1]
         self.inputs, self._inner = room(ROWS, columns), room(ROWS, width)

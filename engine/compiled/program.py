@@ -171,10 +171,8 @@ class CompiledPass:
         matrices: Sequence[Matrix],
         pool: ComputePool,
         mixtures: Sequence[Mixture] = (),
-        kept: Sequence[tuple[int, int]] = (),
     ) -> None:
-        """matrices: all that the pass multiplies by, except those of the experts of `mixtures`. kept: heads
-        of each layer of the cache whose rows another program writes, and bytes of a row."""
+        """matrices: all that the pass multiplies by, except those of the experts of `mixtures`."""
         self.shape = shape
         self.pool = pool
         self.state = aligned(8 * steps.STATE).view(np.int64)
@@ -197,7 +195,7 @@ class CompiledPass:
         self._tiles = aligned(pool.threads * self._tile_nbytes)
         self._rotary: list[tuple[Ints, int]] = []  # with the number of the cached layer that it writes
         self._attention: list[tuple[Ints, int]] = []  # with the number of the one that it reads
-        self._kept = list(kept)  # heads of each cached layer, and bytes of a row
+        self._cached = 0  # layers that write rows of their own
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
         self._is_whole = True
 
@@ -326,9 +324,9 @@ class CompiledPass:
         rotary = self._add_rotary(layer, qkv, heads, norms)
         rows = layer.rows
         if rows < 0:
-            rows = len(self._kept)
+            rows = self._cached
             self._rotary.append((rotary, rows))
-            self._kept.append((kv_heads, cached))
+            self._cached += 1
         into_output = self.records(attended, layer.output)
         attention = program.add(
             attention_step(shape.cache),
@@ -426,17 +424,11 @@ class CompiledPass:
         if fetched:
             self.arrivals.append((fetched.start, fetched))
 
-    def bind(self, store: int, slots: int) -> None:
-        """Use the KV cache at the address `store`: rows [2, kv_heads, slots] of each layer."""
-        keys = store
+    def bind(self, places: Sequence[tuple[int, int, int]], slots: int) -> None:
+        """Use a KV cache. places: for each of its layers, the address of the keys in slot 0, that of the
+        values, and the bytes from one head to the next. slots: their number."""
         if self._scores.shape[1] < slots + LANES:
             self._scores = room(self.pool.threads * MOST_QUERIES, slots + LANES)
-        places: list[tuple[int, int, int]] = []
-        for heads, nbytes in self._kept:
-            head_nbytes = slots * nbytes
-            values = keys + heads * head_nbytes
-            places.append((keys, values, head_nbytes))
-            keys = values + heads * head_nbytes
         for rotary, rows in self._rotary:
             rotary[13:16] = places[rows]
         for attention, rows in self._attention:

@@ -79,7 +79,7 @@ class TargetVerifier:
         started = time.perf_counter()
         tree, lanes, needs = proposal.tree, proposal.lanes, proposal.needs
         rows = 1 + len(tree)
-        if len(context) - 1 + rows + len(lanes) > self.capacity:
+        if rows + len(lanes) > self._target.cache.free:
             lanes = Lanes.none()
         root = len(context) - 1
         tokens = [context[-1], *tree.tokens.tolist(), *lanes.tokens.tolist()]

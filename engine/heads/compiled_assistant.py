@@ -67,8 +67,8 @@ class CompiledAssistantHead(AssistantHead):
             chosen=assistant.chosen,
         )
         shape = _shape(assistant, self._rotary, target)
-        self._guesser = CompiledAssistant(shape, weights, target.cached, shared_pool())
-        self._bound: HostCache | None = None
+        self._guesser = CompiledAssistant(shape, weights, shared_pool())
+        self._bound: tuple[HostCache, int] | None = None  # and the tokens whose rows it has dropped
         self._length = 0
         self.vocabulary = target.vocabulary
         self.layers = assistant.description.layers
@@ -77,9 +77,9 @@ class CompiledAssistantHead(AssistantHead):
 
     def read(self, cache: KVCache) -> None:
         assert isinstance(cache, HostCache)
-        if self._bound is not cache:
-            self._guesser.bind(cache.address, cache.slots)
-            self._bound = cache
+        if self._bound != (cache, cache.dropped):
+            self._guesser.bind(cache.places, cache.slots)
+            self._bound = cache, cache.dropped
         self._length = cache.length
 
     def forward(self, tokens: NDArray[np.int64], states: Floats) -> Guessed:

@@ -88,7 +88,7 @@ class CompiledDFlashHead(BlockHead):
         before, block, flash = len(states), self._block, self._flash
         cache.reserve(before + block)
         if self._bound is not cache:
-            flash.bind(cache.address, cache.slots)
+            flash.bind(cache.places, cache.slots)
             self._bound = cache
         root = cache.length + before
         for start in range(0, before, flash.rows):

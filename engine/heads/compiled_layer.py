@@ -1,6 +1,6 @@
 """The base of compiled heads that compute decoder layers: their rows lie in a cache of their own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ class Guesser(Protocol):
     embeddings: Floats
     states: Floats
 
-    def bind(self, store: int, slots: int) -> None: ...
+    def bind(self, places: Sequence[tuple[int, int, int]], slots: int) -> None: ...
 
     def guess(self, rows: int, seen: Seen, rotary: Floats) -> Floats: ...
 
@@ -55,7 +55,7 @@ class CompiledLayers:
         count, guesser = len(rows), self._guesser
         cache.reserve(count)
         if self._bound is not cache:
-            guesser.bind(cache.address, cache.slots)
+            guesser.bind(cache.places, cache.slots)
             self._bound = cache
         tokens, positions = rows.tokens, rows.positions
         tail = positions[:0]

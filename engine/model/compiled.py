@@ -45,6 +45,7 @@ from engine.model.weight_names import (
     SHARED_GATE,
     SINKS,
 )
+from engine.model.windowed_cache import WindowedHostCache, narrows
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
@@ -90,7 +91,8 @@ class CompiledModel(Model):
         self._decoder = CompiledDecoder(self._shape, layers, last_norm, head, shared_pool(), inputs)
         self.layers = len(layers)
         self.cached = [(heads, row_nbytes(cache, width)) for heads, width in description.kept]
-        self._bound: HostCache | None = None
+        self._windows = description.row_windows
+        self._bound: tuple[HostCache, int] | None = None  # and the tokens whose rows it has dropped
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
     @property
@@ -120,6 +122,11 @@ class CompiledModel(Model):
         return (
             StateCache(states, self.cached, capacity) if states else HostCache(self.cached, capacity, beside)
         )
+
+    def text_cache(self, capacity: int) -> HostCache:
+        if not narrows(self._windows, capacity):
+            return self.new_cache(capacity)
+        return WindowedHostCache(self.cached, self._windows, capacity)
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)
@@ -170,9 +177,9 @@ class CompiledModel(Model):
         assert isinstance(cache, HostCache)
         count = len(rows)
         cache.reserve(count)
-        if self._bound is not cache:
-            self._decoder.bind(cache.address, cache.slots)
-            self._bound = cache
+        if self._bound != (cache, cache.dropped):
+            self._decoder.bind(cache.places, cache.slots)
+            self._bound = cache, cache.dropped
         tokens, positions = rows.tokens, rows.positions
         tail = np.empty(0, np.int64) if tail_positions is None else tail_positions
         seen = seen_slots(rows, tail, cache)

@@ -128,6 +128,12 @@ class Description:
         one."""
         return sum(self.attends[:layer]) < len(self.kept)
 
+    @property
+    def row_windows(self) -> list[int | None]:
+        """The window of each layer in `kept`, or None."""
+        own = (layer for layer in range(self.layers) if self.attends[layer] and self.has_rows(layer))
+        return [self.windows[layer] for layer in own]
+
     def heads_of(self, layer: int) -> tuple[int, int]:
         """Return the key-value heads of the rows that a layer reads, and their width."""
         return self.kept[self.rows_of_layer[layer]]

@@ -1,15 +1,17 @@
 """The device that a model runs on, and the memory that is free there. Imports torch only if its build can use
 a graphics card."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from engine import machine
 from engine.checkpoints import Checkpoint
 from engine.checkpoints.recurrent import states_nbytes
 from engine.checkpoints.storage import stored_nbytes
+from engine.checkpoints.windows import kept_slots, saved_rows
 from engine.errors import DeviceUnavailable, OutOfMemory
 from engine.launch.interpreter import need_runtime
-from engine.model.description import describe
+from engine.model.description import Description, describe
 from engine.model.interface import Device
 
 
@@ -65,12 +67,27 @@ def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, de
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
     tokens, in the format `form`. The hint names a context that fits."""
     models = [describe(checkpoint) for checkpoint in checkpoints]
-    row = sum(stored_nbytes(form, (2 * heads, width)) for each in models for heads, width in each.kept)
-    free = free_nbytes(device)
     states = sum(map(states_nbytes, checkpoints))
-    if context * row + states > free:
+
+    def needed(context: int) -> int:
+        return states + sum(_cache_nbytes(each, context, form, device) for each in models)
+
+    free = free_nbytes(device)
+    if needed(context) > free:
+        fitting = bisect_right(range(context), 0.9 * free, key=needed) - 1
         raise OutOfMemory(
-            f"The KV cache of {context:,} tokens takes {(context * row + states) / 2**30:.1f} GiB; "
+            f"The KV cache of {context:,} tokens takes {needed(context) / 2**30:.1f} GiB; "
             f"{free / 2**30:.1f} GiB are free.",
-            f"Choose a context of {max(16, int(0.9 * free - states) // row):,} tokens or fewer (--context).",
+            f"Choose a context of {max(16, fitting):,} tokens or fewer (--context).",
         )
+
+
+def _cache_nbytes(model: Description, context: int, form: str, device: Device) -> int:
+    """Return the bytes on the device of the KV cache of `context` tokens, in the format `form`."""
+    nbytes = 0
+    for (heads, width), window in zip(model.kept, model.row_windows, strict=True):
+        rows = context
+        if window:
+            rows = kept_slots(window, context) + (saved_rows(window, context) if device == "cpu" else 0)
+        nbytes += rows * stored_nbytes(form, (2 * heads, width))
+    return nbytes

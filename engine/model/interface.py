@@ -143,7 +143,12 @@ class Model(ABC):
 
     @abstractmethod
     def new_cache(self, capacity: int) -> KVCache:
-        """Return an empty cache for `capacity` tokens."""
+        """Return an empty cache for `capacity` tokens, with rows of all of them in every layer."""
+
+    def text_cache(self, capacity: int) -> KVCache:
+        """Return an empty cache for a text of up to `capacity` tokens that is read in pieces of its
+        `pass_rows`. Layers with a window may keep only the rows that later tokens see."""
+        return self.new_cache(capacity)
 
     @abstractmethod
     def embed(self, tokens: NDArray[np.int64]) -> Array:

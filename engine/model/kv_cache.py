@@ -25,11 +25,15 @@ class KVCache(ABC):
 
     Attributes: `length`, the number of committed slots; `tail`, the number of slots under consideration;
     `capacity`, the number of slots for both; `beside`, that of slots for the tail of a `SharedCache`;
-    `written`, the slot from which on none was ever written; `rows_suffice`, whether the rows of a text are
-    all that is kept of it, so that any prefix can be kept.
+    `written`, the slot from which on none was ever written; `dropped`, the number of tokens at the start of
+    the text whose rows layers with a window have dropped; `rows_suffice`, whether layers have rows only, and
+    no states; `pass_rows`, the number of rows that a pass may have, together with those of the tail; None:
+    any.
     """
 
+    dropped = 0
     rows_suffice = True
+    pass_rows: int | None = None
 
     def __init__(self, capacity: int, beside: int = 0) -> None:
         self.capacity = capacity
@@ -81,8 +85,15 @@ class KVCache(ABC):
         """Write rows that `read_rows` has returned into the slots from `first` on."""
 
     @property
+    def saved_nbytes(self) -> int:
+        """Bytes of RAM that savepoints take, at most, in addition to `nbytes`."""
+        return 0
+
+    @property
     def state_nbytes(self) -> int:
-        """Bytes of all layers' states behind one token; 0 if all layers have rows."""
+        """Bytes of all that must be known behind one token in order to go on there, besides rows of the whole
+        text: layers' states, and the rows in the window of layers that have one; 0 if there is no such
+        layer."""
         return 0
 
     @property
@@ -132,18 +143,23 @@ class KVCache(ABC):
 
     def keepable(self, length: int) -> int:
         """Return how many of the first `length` committed slots `truncate` can keep: all of them, unless
-        layers have states, which can only go back to where they were saved."""
+        layers have states, which can only go back to where they were saved, or have dropped rows."""
         return min(length, self.length)
 
     def save(self) -> None:
-        """Note that a later text may go on from here. Only caches with states have to keep anything for
-        that."""
+        """Note that a later text may go on from here. Only caches with states or windows have to keep
+        anything for that."""
         return None
 
     def expect_branch(self, length: int) -> None:
         """Note that the text which is read next shares its first `length` tokens with another one, so that
-        a third one may. Only caches with states save them there."""
+        a third one may. Only caches with states or windows keep anything there."""
         return None
+
+    def drop_first(self, count: int) -> None:
+        """Drop the first `count` committed slots: those behind them, and the tail, move to the front."""
+        self.move(range(count, self.length + self.tail), 0)
+        self.length -= count
 
     def truncate(self, length: int) -> None:
         """Drop the tail and every committed slot from `length` on. `length` must be `keepable`."""
@@ -188,9 +204,9 @@ class HostCache(KVCache):
         super().__init__(capacity, beside)
         shapes = [(2, kv_heads, self.slots, nbytes) for kv_heads, nbytes in layers]
         sizes = [math.prod(shape) for shape in shapes]
-        self.store = np.frombuffer(_sparse(sum(sizes)), np.uint8)
-        parts = np.split(self.store, np.cumsum(sizes)[:-1])
-        self.layers = [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+        self.store = np.frombuffer(_sparse(max(1, sum(sizes))), np.uint8)[: sum(sizes)]
+        parts = np.split(self.store, np.cumsum(sizes))
+        self.layers = [part.reshape(shape) for part, shape in zip(parts[:-1], shapes, strict=True)]
 
     @property
     def nbytes(self) -> int:
@@ -203,8 +219,10 @@ class HostCache(KVCache):
         return f"host {', '.join(runs)}"
 
     @property
-    def address(self) -> int:
-        return self.store.ctypes.data
+    def places(self) -> list[tuple[int, int, int]]:
+        """For each layer, the address of the keys in slot 0, that of the values, and the bytes from one head
+        to the next. Rows of tokens that are `dropped` have no memory there."""
+        return [(keys.ctypes.data, values.ctypes.data, keys.strides[0]) for keys, values in self.layers]
 
     def shared(self) -> SharedCache:
         return SharedHostCache(self)
@@ -215,10 +233,11 @@ class HostCache(KVCache):
             layer[:, :, first : first + len(slots)] = layer[:, :, slots]
 
     def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
-        return np.concatenate([layer[:, :, first : first + count].reshape(-1) for layer in self.layers])
+        parts = [layer[:, :, first : first + count].reshape(-1) for layer in self.layers]
+        return np.concatenate(parts) if parts else np.empty(0, np.uint8)
 
     def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
-        count, start = rows.size * self.slots // self.store.nbytes, 0
+        count, start = rows.size * self.slots // max(1, self.store.nbytes), 0
         for layer in self.layers:
             part = layer[:, :, first : first + count]
             part[:] = rows[start : start + part.size].reshape(part.shape)

@@ -25,9 +25,11 @@ class Savepoints(Generic[State]):
     """The savepoints of a text. Attributes: `states`, by the number of tokens that they lie behind; `branch`,
     the number of tokens behind which another text has branched off, or 0."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = SAVEPOINTS) -> None:
+        """most: the largest number of savepoints, at least 3."""
         self.states: dict[int, State] = {}
         self.branch = 0
+        self._most = most
 
     def before(self, length: int) -> int:
         """Return the last savepoint that is not behind `length`; 0 if there is none."""
@@ -49,7 +51,7 @@ class Savepoints(Generic[State]):
     def make_room(self, wanted: Iterable[int], end: int) -> list[int]:
         """Make room for savepoints at the lengths `wanted` of a text of `end` tokens, by dropping those that
         are worth least. Return which of the wanted ones there is room for."""
-        left = thinned([*self.states, *wanted], end, SAVEPOINTS, self.branch)
+        left = thinned([*self.states, *wanted], end, self._most, self.branch)
         self.states = {length: states for length, states in self.states.items() if length in left}
         return [length for length in left if length not in self.states]
 

@@ -35,8 +35,8 @@ def joined(outputs: Ids[Output]) -> Output:
 
 
 class Sequence:
-    """A model with its rows for one text. Where layers have states, a rewind may keep fewer tokens than it is
-    told: `KVCache.keepable`.
+    """A model with its rows for one text. Where layers have states or a window, a rewind may keep fewer
+    tokens than it is told: `KVCache.keepable`.
 
     Attributes: `model`; `cache`, the rows; `ids`, the committed tokens: slot i of the cache holds the row of
     ids[i]; `known`, the rows for other texts, or None if they are not kept; `follows`, whether the committed
@@ -47,7 +47,7 @@ class Sequence:
 
     def __init__(self, model: Model, capacity: int, cache: KVCache | None = None) -> None:
         self.model = model
-        self.cache = cache or model.new_cache(capacity)
+        self.cache = cache or model.text_cache(capacity)
         self.ids: list[int] = []
         self.known: KnownRows | None = None
         self._tail_positions: list[int] = []
@@ -95,7 +95,7 @@ class Sequence:
         vocabulary] at the last."""
         before = len(self.ids)
         self.rewind(before)
-        most = self.model.prompt_rows or len(tokens)
+        most = min(each or len(tokens) for each in (self.model.prompt_rows, self.cache.pass_rows))
         starts = range(0, len(tokens), most)
         outputs: list[Output] = []
         try:

@@ -14,13 +14,15 @@ import numpy as np
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
-from engine.checkpoints import Checkpoint, Weight, cuts, open_checkpoint
+from engine.checkpoints import Checkpoint, cuts, open_checkpoint
 from engine.checkpoints.drafts import draft_layer, stays_stored
 from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
+from engine.checkpoints.windows import ROOM, kept_slots, saved_rows, windowed_layers
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.choices import choice_nbytes, row_choices
+from engine.planner.kv_rows import kv_width
 from engine.planner.launches import Matrices, catalogued_matrices, stored_matrices
 from engine.planner.substitutes import FORMATS, MOST_SHARE, SubstituteFormat, usable_formats
 from engine.planner.tiles import (
@@ -97,8 +99,9 @@ class Outline:
     beside a card: in no expert, and stored in one piece, in a format of compiled passes; `near_experts`:
     whether it can do so with experts.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
-    and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
-    In tokens: `vocabulary`; `context`.
+    and values of one token; `window_row`: those of them that are in layers with a window; `hidden`: one row
+    between layers; `widest`: the widest row within a layer.
+    In tokens: `vocabulary`; `context`; `window`, of layers that have one, or 0.
     In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
     `state_row`: what these layers keep of one row of a tree.
     `uneven`: bytes of memory that a row of a compiled pass takes because layers differ.
@@ -108,9 +111,8 @@ class Outline:
     answers, or None.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
-    `matrices`: those by which a pass multiplies;
-    `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
-    `own_layer`: the layer for drafts that comes with the model, or None.
+    `matrices`: those by which a pass multiplies; `compiled`: whether compiled passes multiply weights at
+    their packed size on the processor; `own_layer`: the layer for drafts that comes with it, or None.
     """
 
     name: str
@@ -145,6 +147,22 @@ class Outline:
     routing: RoutingCounts | None = None
     matrices: Matrices = ()
     own_layer: OwnLayer | None = None
+    window: int = 0
+    window_row: int = 0
+
+    def kept(self, context: int, whole: bool = False) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return what the KV cache of a text of `context` tokens has in layers without a window, and in those
+        with one: rows, and numbers in each. whole: whether these keep all rows, too."""
+        slots = context if whole or not self.window else kept_slots(self.window, context)
+        return (context, self.kv_row - self.window_row), (slots, self.window_row)
+
+    def saved(self, context: int) -> tuple[int, int]:
+        """Return the same of the savepoints of rows in layers with a window, at most."""
+        return saved_rows(self.window, context) if self.window else 0, self.window_row
+
+    def pass_rows(self, rows: int, context: int) -> int:
+        """Return how many rows of a prompt a pass reads that has memory for so many."""
+        return min(rows, context, ROOM if self.saved(context)[0] else context)
 
     @property
     def nbytes(self) -> int:
@@ -272,6 +290,8 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         own_layer=OwnLayer(sizes.mtp_nbytes(model, variant), 0, 2 * model.kv_heads * model.head_dim)
         if variant.mtp
         else None,
+        window=model.sliding_window,
+        window_row=sizes.window_row_nbytes(model, itemsize=1),
     )
 
 
@@ -302,6 +322,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     chosen = used / experts
     idle = expert_weights * (1 - chosen)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
+    window, windowed = windowed_layers(checkpoint)
     return Outline(
         name=name,
         file=checkpoint.path.name,
@@ -312,7 +333,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         layer_weights=layer_weights,
         active=1 - idle / layer_weights,
         table_weights=table.numel,
-        kv_row=2 * _kv_width(weights),
+        kv_row=2 * kv_width(weights),
         hidden=hidden,
         widest=max(weight.shape[0] for weight in matrices),
         vocabulary=vocabulary,
@@ -337,6 +358,8 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         answers=used * hidden if expert_nbytes else 0,
         routing=kept_counts(checkpoint.path) if expert_nbytes else None,
         own_layer=_own_layer(checkpoint),
+        window=window,
+        window_row=2 * kv_width(weights, windowed),
     )
 
 
@@ -348,22 +371,10 @@ def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
     return OwnLayer(
         layer.nbytes,
         0 if stays_stored(layer) else sum(weight.numel for weight in weights),
-        2 * _kv_width(layer.weights),
+        2 * kv_width(layer.weights),
         sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights),
         have_tiles(layer.weights),
     )
-
-
-def _kv_width(weights: dict[str, Weight]) -> int:
-    """Return how many numbers the keys of one token have in all layers that attend."""
-    width = 0
-    for name, weight in weights.items():
-        if name.endswith(("self_attn.k_proj.weight", "mixer.k_proj.weight")):
-            width += weight.shape[0]
-        elif name.endswith("self_attn.qkv_proj.weight"):
-            output = weights[name.replace("qkv_proj", "o_proj")]
-            width += (weight.shape[0] - output.shape[1]) // 2
-    return width
 
 
 def pair_named(target: str, draft: str) -> PairOutline:

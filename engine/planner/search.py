@@ -94,7 +94,7 @@ class Candidate:
             if model.packed and compute.unpacks:
                 taken += PIECE * compute.itemsize
         compute = self.compute(target)
-        rows = min(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
+        rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
         in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
         in_a_layer += rows * target.answers if compute.unpacks else 0
         # The logits as they are computed, and as they are processed, in float32.
@@ -136,20 +136,37 @@ class Candidate:
 
     def _cache_nbytes(self, model: Outline) -> int:
         """Return the bytes of a model's KV cache, and of the states of layers that have no rows."""
-        compute, context = self.compute(model), self.asked.context
-        if self.pair.shared and model is self.pair.draft:  # the rows of the text are the target's
+        context, own = self.asked.context, self.pair.shared
+        if own and model is self.pair.draft:  # the rows of the text are the target's
             context = min(context, OWN_ROWS)
-        states = model.states + (1 + self.budget) * model.state_row
+        kept = sum(self._rows_nbytes(model, *shape) for shape in model.kept(context, whole=own))
+        if self.device == "cpu":
+            kept += self._saved_nbytes(model)
+        return kept + model.states + (1 + self.budget) * model.state_row
+
+    def _saved_nbytes(self, model: Outline) -> int:
+        """Return the bytes of RAM that savepoints of rows in layers with a window take."""
+        return 0 if self.pair.shared else self._rows_nbytes(model, *model.saved(self.asked.context))
+
+    def _rows_nbytes(self, model: Outline, rows: int, numbers: int) -> int:
+        """Return the bytes of so many rows of a model's KV cache, each of so many numbers."""
+        compute = self.compute(model)
         if compute.unpacks:
-            return model.kv_row * context * compute.itemsize + states
-        return stored_nbytes(self.asked.cache, (context, model.kv_row)) + states
+            return rows * numbers * compute.itemsize
+        return stored_nbytes(self.asked.cache, (rows, numbers))
+
+    @property
+    def ram_beside_card(self) -> int:
+        """Bytes of RAM that are taken beside a card, without those of the target's weights."""
+        models = [model for model in (self.pair.target, self.pair.draft) if model]
+        return CUDA_RAM + sum(map(self._saved_nbytes, models))
 
     def placement(self) -> LayerPlacement | None:
         """Return where the target's layers go; None if the target does not fit."""
         target, asked = self.pair.target, self.asked
         free, in_ram = self.free_nbytes, None
         if self.device == "cuda":
-            in_ram = self.machine.usable_ram - CUDA_RAM
+            in_ram = self.machine.usable_ram - self.ram_beside_card
             if in_ram < 0:
                 return None
             in_ram = in_ram if asked.ram_limit_nbytes is None else min(in_ram, asked.ram_limit_nbytes)
@@ -345,7 +362,8 @@ def _plan(
     ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
     on_device = candidate.device_nbytes(placement)
     if on_card:
-        memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
+        in_ram = placement.ram + placement.staging + candidate.ram_beside_card
+        memory = Tiers(on_device + CUDA_VRAM, in_ram, placement.ssd)
     else:
         memory = Tiers(0, on_device + candidate.process_ram, placement.ssd)
     device, ram, ssd = (placement.layers.count(tier) for tier in ("device", "ram", "ssd"))

@@ -100,6 +100,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     device: str
     context: int  # tokens; 0: an engine elsewhere does not tell
     longest_context: int = 0  # tokens that the target allows; 0: not told
+    token_nbytes: int = 0  # bytes that each further token of context takes; 0: not told
     memory: Memory | None = None
     link: Link | None = None  # None if nothing is streamed
     threads: int | None = (

@@ -374,6 +374,7 @@ def loaded_event(
         device=loaded.target.model.device,
         context=session.context,
         longest_context=describe(files.target).positions,
+        token_nbytes=loaded.token_nbytes,
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
         threads=loaded.threads,

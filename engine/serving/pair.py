@@ -33,12 +33,19 @@ class LoadedPair:
         return self.heads.method if self.heads else None
 
     @property
+    def token_nbytes(self) -> int:
+        """The bytes that the KV caches take of each token that the context is longer. Layers with a window
+        keep as many rows of a longer text."""
+        return sum(sequence.cache.row_nbytes for sequence in filter(None, (self.target, self.draft)))
+
+    @property
     def memory(self) -> protocol.Memory:
         """The bytes that weights, workspaces and KV caches take in each tier of memory."""
         used = {"vram": 0, "ram": 0}
         for sequence in filter(None, (self.target, self.draft)):
             tier = tier_of(sequence)
             used[tier] += sequence.model.nbytes + sequence.cache.nbytes
+            used["ram"] += sequence.cache.saved_nbytes
             if self.heads and sequence is self.target:
                 used[tier] += self.heads.nbytes
         parts = memory_parts(self.target, self.draft, self.heads)
@@ -56,7 +63,7 @@ def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) 
         protocol.MemoryPart(what="target", tier=tier, nbytes=target.model.nbytes - slots),
         protocol.MemoryPart(what="target_experts", tier=tier, nbytes=experts),
         protocol.MemoryPart(what="target_ring", tier=tier, nbytes=slots - experts),
-        protocol.MemoryPart(what="target_cache", tier=tier, nbytes=target.cache.nbytes),
+        *cache_parts("target_cache", target),
         protocol.MemoryPart(what="heads", tier=tier, nbytes=heads.nbytes if heads else 0),
     ]
     if streamer:
@@ -66,8 +73,19 @@ def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) 
             parts.append(protocol.MemoryPart(what="target_experts", tier=place, nbytes=nbytes))
     if draft:
         parts.append(protocol.MemoryPart(what="draft", tier=tier_of(draft), nbytes=draft.model.nbytes))
-        parts.append(protocol.MemoryPart(what="draft_cache", tier=tier_of(draft), nbytes=draft.cache.nbytes))
+        parts += cache_parts("draft_cache", draft)
     return [part for part in parts if part.nbytes]
+
+
+def cache_parts(
+    what: Literal["target_cache", "draft_cache"], sequence: Sequence
+) -> list[protocol.MemoryPart]:
+    """Return the KV cache as parts: beside a card, its savepoints are in RAM."""
+    cache, tier = sequence.cache, tier_of(sequence)
+    if tier == "ram":
+        return [protocol.MemoryPart(what=what, tier=tier, nbytes=cache.nbytes + cache.saved_nbytes)]
+    saved = protocol.MemoryPart(what=what, tier="ram", nbytes=cache.saved_nbytes)
+    return [protocol.MemoryPart(what=what, tier=tier, nbytes=cache.nbytes), saved]
 
 
 def tier_of(sequence: Sequence) -> Literal["vram", "ram"]:

@@ -124,7 +124,7 @@ class Session:
         Raises BadOption if the user fixed a budget for which there is no memory. Where one is only replayed,
         trees are as large as there is memory for, which changes no token.
         """
-        most = self._trees.most
+        most = min(self._trees.most, (self.pair.target.cache.pass_rows or protocol.MAX_BUDGET + 1) - 1)
         requested = {"budget": options.budget, "beams": options.beams, "depth": options.depth}
         fixed = {name: limit for name, limit in requested.items() if limit is not None}
         if drafter.defaults.budget == 0:

@@ -46,8 +46,8 @@ class TorchAssistantHead(AssistantHead):
         sights = list(zip(of.reads, of.windows, strict=True))
         texts: dict[tuple[RowLayer, int | None], Text] = {}
         for rows, window in set(sights):
-            first = max(0, cache.length - window) if window else 0
             keys, values = self._rows(cache, rows)
+            first = max(0, keys.shape[1] - window) if window else 0
             texts[rows, window] = keys[None, :, first:], values[None, :, first:]
         self._texts = [texts[sight] for sight in sights]
         factors = torch.from_numpy(self._rotary.at(np.array([cache.length]))[:, :, 0])
@@ -71,7 +71,7 @@ class TorchAssistantHead(AssistantHead):
         return best_of(guessed, count, allowed, self.vocabulary)
 
     def _rows(self, cache: KVCache, rows: RowLayer) -> Tensor:
-        """Return the committed rows of a layer, [2, kv_heads, length, width]."""
+        """Return the committed rows of a layer, [2, kv_heads, rows, width]: those that it has not dropped."""
         if isinstance(cache, TensorCache):
             return cache.rows(rows.number)
         assert isinstance(cache, HostCache)

@@ -54,6 +54,7 @@ def attend(
         stop = min(start + ROWS_PER_PIECE, rows)
         mask = attention_mask.mask(start, stop, sliding_window, group, query.dtype)
         keys = key.shape[2] if mask is None else mask.shape[1]
+        assert stop < rows or keys == key.shape[2], "the cache has the rows that the mask is for"
         folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
         seen = key[:, :, :keys], value[:, :, :keys]
         if softcap is None and s_aux is None:

@@ -24,6 +24,7 @@ from engine.errors import exhausted_tier
 from engine.model.interface import Device, Model, OutputHead, Progress, RowLayer, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
+from engine.model.windowed_cache import narrows
 from engine.planner.loan import ROWS
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
@@ -36,8 +37,9 @@ from engine.torch_model.near_experts import ExpertProcessor, near_mixtures
 from engine.torch_model.near_products import NearProducts
 from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.surroundings import surroundings_of
-from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, row_shapes
+from engine.torch_model.tensor_cache import AddressedCache, TensorCache, row_shapes
 from engine.torch_model.visibility import TensorRows, Visibility
+from engine.torch_model.windowed_cache import WindowedTensorCache
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +65,7 @@ class TorchModel(Model):
         vocabulary: int | None = None,
         packed: bool = False,
         streamer: Streamer | None = None,
+        windows: Sequence[int | None] = (),
     ) -> None:
         """module: transformers' ...ForCausalLM with the attention implementation
         `engine.torch_model.attention.ATTENTION`, its weights in
@@ -71,9 +74,11 @@ class TorchModel(Model):
         dtype, device: those of states, keys, values and logits.
         vocabulary: number of tokens, if the output head is padded to more rows; the padding gets no logits.
         packed: whether matrices are kept as stored. streamer: fetches matrices that are not in memory;
-        it is closed with the model.
+        it is closed with the model. windows: of each layer, the tokens that a token sees, or None for all;
+        empty if that is not known, and caches shall have all rows.
         """
         self.config = config
+        self._windows = windows
         self._state_shapes = replace_recurrent(module, getattr(config, "_tiled_heads", False))
         replace_cutoffs(module, dtype)
         self.module = module.eval()  # type: ignore[no-untyped-call]
@@ -195,6 +200,12 @@ class TorchModel(Model):
             return HybridCache(rows, self._state_shapes, capacity, self.dtype, self.device)
         return TensorCache(rows, capacity, self.dtype, self.device)
 
+    def text_cache(self, capacity: int) -> TensorCache:
+        if not narrows(self._windows, capacity):
+            return self.new_cache(capacity)
+        shapes = row_shapes(self.config)
+        return WindowedTensorCache(shapes, self._windows, capacity, self.dtype, self.device)
+
     @property
     def runs_apart(self) -> bool:
         # States are made anew by each pass, and the memory of those before may be another stream's. No other
@@ -256,7 +267,7 @@ class TorchModel(Model):
         else:
             tensors = TensorRows.of(rows, self.device)
             tail = torch.from_numpy(tail_positions).to(self.device)
-            visibility = Visibility(tensors, int(rows.positions.max()), cache.length, tail)
+            visibility = cache.visibility(tensors, int(rows.positions.max()), tail)
             while output is None:
                 try:
                     output = self._run(tensors, visibility, cache, hidden_layers, logits_for, progress)
@@ -271,7 +282,7 @@ class TorchModel(Model):
         self,
         rows: TensorRows,
         visibility: Visibility,
-        cache: TensorCache | AddressedSlots,
+        cache: TensorCache | AddressedCache,
         hidden_layers: Sequence[int],
         logits_for: slice = slice(None),
         progress: Progress = no_progress,

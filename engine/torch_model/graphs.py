@@ -20,7 +20,7 @@ from engine import firsts, ways
 from engine.errors import exhausted_tier
 from engine.model.rows import Output, Rows
 from engine.quantization import Workspace
-from engine.torch_model.tensor_cache import AddressedSlots, TensorCache
+from engine.torch_model.tensor_cache import AddressedCache, AddressedSlots, TensorCache
 from engine.torch_model.visibility import TensorRows, Visibility
 
 _log = logging.getLogger(__name__)
@@ -32,49 +32,97 @@ ROWS = (1, 4, 16, 32, 64)
 KEYS = 256
 
 # A pass over all rows; the last argument is `hidden_layers`.
-Run = Callable[[TensorRows, Visibility, AddressedSlots, Sequence[int]], Output]
+Run = Callable[[TensorRows, Visibility, AddressedCache, Sequence[int]], Output]
 # Records a function. Returns another one, which repeats the same kernels on the same buffers, and the output,
 # which every repetition overwrites.
 Recorder = Callable[[Callable[[], Output]], tuple[Callable[[], None], Output]]
 
 
-class Inputs:
-    """The buffers that a recorded pass reads, on `device`.
+class Places:
+    """The buffers of a recorded pass that say where its rows are in a cache, and what they see there.
 
-    Attributes: `rows`, `size` rows, each of which can see `keys` cache slots; `slots`, the cache slots to
-    which the rows are written, int64 [size]; `key_positions`, the position of the token in each of the `keys`
-    slots, int64 [keys].
+    Attributes: `slots`, the cache slots to which the rows are written, int64 [size]; `seen`, which of the
+    first `keys` slots each row sees, bool [size, keys]; `key_positions`, the position of the token in each of
+    these, int64 [keys].
     """
 
     def __init__(self, size: int, keys: int, device: torch.device) -> None:
-        self._numbers = torch.zeros(3 * size + keys, dtype=torch.int64, device=device)
-        self._seen = torch.zeros(size, keys, dtype=torch.bool, device=device)
-        place = self._numbers[: 3 * size].view(3, size)
-        self.rows = TensorRows(place[0], place[1], self._seen)
-        self.slots = place[2]
-        self.key_positions = self._numbers[3 * size :]
+        self._numbers = torch.zeros(size + keys, dtype=torch.int64, device=device)
+        self.slots, self.key_positions = self._numbers[:size], self._numbers[size:]
+        self.seen = torch.zeros(size, keys, dtype=torch.bool, device=device)
 
-    def fill(self, rows: TensorRows, cache: TensorCache, tail_positions: NDArray[np.int64]) -> None:
-        """Copy the rows of the next pass, which are on the CPU, into the buffers. Rows of padding repeat the
-        last row and are written to the spare slot, which is never read."""
-        size, keys = self._seen.shape
+    def fill(
+        self, rows: TensorRows, cache: TensorCache, dropped: int, tail_positions: NDArray[np.int64]
+    ) -> None:
+        """Copy where the rows of the next pass are into the buffers. Rows of padding are written to the spare
+        slot, which is never read, and see what the last row sees. dropped: the position in slot 0."""
+        size, keys = self.seen.shape
         count, start = len(rows), cache.length + cache.tail
         stop = start + count
-        padding = size - count
         slots = torch.arange(start, start + size)
         slots[count:] = cache.capacity
-        key_positions = torch.arange(keys)
+        key_positions = torch.arange(dropped, dropped + keys)
         key_positions[cache.length : cache.length + len(tail_positions)] = torch.from_numpy(tail_positions)
         key_positions[start:stop] = rows.positions
-        last = [values[-1:].expand(padding) for values in (rows.tokens, rows.positions)]
-        numbers = torch.cat([rows.tokens, last[0], rows.positions, last[1], slots, key_positions])
         seen = torch.zeros(size, keys, dtype=torch.bool)
         seen[:, : cache.length] = True
         seen[:count, cache.length : stop] = rows.among(0, count)
         seen[count:] = seen[count - 1]
-        for buffer, values in ((self._numbers, numbers), (self._seen, seen)):
-            # The host does not wait for a copy from pinned memory, which torch reuses only after the copy.
-            buffer.copy_(values if buffer.is_cpu else values.pin_memory(), non_blocking=True)
+        _copy(torch.cat([slots, key_positions]), self._numbers)
+        _copy(seen, self.seen)
+
+
+class Inputs:
+    """The buffers that a recorded pass reads, on `device`.
+
+    Attributes: `tokens` and `positions` of the rows, int64 [size]; `places`, one for each part of the cache
+    (`TensorCache.parts`).
+    """
+
+    def __init__(self, size: int, keys: Sequence[int], device: torch.device) -> None:
+        """keys: how many slots the rows can see in each part."""
+        self._numbers = torch.zeros(2, size, dtype=torch.int64, device=device)
+        self.tokens, self.positions = self._numbers
+        self.places = [Places(size, each, device) for each in keys]
+
+    def fill(self, rows: TensorRows, cache: TensorCache, tail_positions: NDArray[np.int64]) -> None:
+        """Copy the rows of the next pass, which are on the CPU, into the buffers. Rows of padding repeat the
+        last row."""
+        padding = len(self.tokens) - len(rows)
+        padded = [torch.cat([each, each[-1:].expand(padding)]) for each in (rows.tokens, rows.positions)]
+        _copy(torch.stack(padded), self._numbers)
+        for place, part in zip(self.places, cache.parts, strict=True):
+            place.fill(rows, part, 0 if part is cache else cache.dropped, tail_positions)
+
+    @property
+    def rows(self) -> TensorRows:
+        """The rows; `visible` is for the first part of the cache."""
+        return TensorRows(self.tokens, self.positions, self.places[0].seen)
+
+    def visibility(self) -> Visibility:
+        """Return what the rows see."""
+        # All slots count as tail, so that masks do not depend on the number of committed slots.
+        every, *others = (
+            Visibility(
+                TensorRows(self.tokens, self.positions, place.seen), sys.maxsize, 0, place.key_positions
+            )
+            for place in self.places
+        )
+        every.narrow = others[0] if others else None
+        return every
+
+    def addressed(self, cache: TensorCache) -> AddressedCache:
+        """Return the cache as the pass sees it."""
+        layers: dict[int, AddressedSlots] = {}
+        for place, part in zip(self.places, cache.parts, strict=True):
+            layers |= part.addressed(place.slots, len(place.key_positions))
+        return AddressedCache(layers)
+
+
+def _copy(values: Tensor, buffer: Tensor) -> None:
+    """Copy values on the host to a buffer. The host does not wait for a copy from pinned memory, which torch
+    reuses only after the copy."""
+    buffer.copy_(values if buffer.is_cpu else values.pin_memory(), non_blocking=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +143,10 @@ class Graphs:
         """record: records a pass. workspaces: those into which the model's packed weights are unpacked."""
         self._record = record
         self._workspaces = workspaces
-        # Cache -> (rows, keys, hidden layers) -> recording. A recording works only with its own cache,
-        # because it contains the cache's address. None: there was no memory for it.
+        # Cache -> (rows, keys in each part, hidden layers) -> recording. A recording works only with its own
+        # cache, because it contains the cache's address. None: there was no memory for it.
         self._recordings: WeakKeyDictionary[
-            TensorCache, dict[tuple[int, int, tuple[int, ...]], Recording | None]
+            TensorCache, dict[tuple[int, tuple[int, ...], tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
         self._works = ways.taken("graphs") == "replay"
 
@@ -116,7 +164,7 @@ class Graphs:
         if len(rows) > ROWS[-1] or not self._works:
             return None
         size = next(size for size in ROWS if size >= len(rows))
-        keys = bucket(cache.length + cache.tail + len(rows), cache.capacity)
+        keys = tuple(bucket(part.length + part.tail + len(rows), part.capacity) for part in cache.parts)
         recordings = self._recordings.setdefault(cache, {})
         kind = size, keys, tuple(hidden_layers)
         if kind in recordings and recordings[kind] is None:
@@ -128,7 +176,7 @@ class Graphs:
         if recording is None:
             firsts.note()
             try:
-                recording = self._recorded(inputs, cache.addressed(inputs.slots, keys), hidden_layers, run)
+                recording = self._recorded(inputs, inputs.addressed(cache), hidden_layers, run)
             except RuntimeError as error:
                 if exhausted_tier(error):
                     _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
@@ -145,12 +193,10 @@ class Graphs:
         return Output(recording.output.logits[: len(rows)][logits_for].clone(), hidden)
 
     def _recorded(
-        self, inputs: Inputs, cache: AddressedSlots, hidden_layers: Sequence[int], run: Run
+        self, inputs: Inputs, cache: AddressedCache, hidden_layers: Sequence[int], run: Run
     ) -> Recording:
         def work() -> Output:
-            # All slots count as tail, so that masks do not depend on the number of committed slots.
-            visibility = Visibility(inputs.rows, sys.maxsize, 0, inputs.key_positions)
-            return run(inputs.rows, visibility, cache, hidden_layers)
+            return run(inputs.rows, inputs.visibility(), cache, hidden_layers)
 
         replay, output = self._record(work)
         return Recording(inputs, replay, output, [workspace.take(0) for workspace in self._workspaces])

@@ -72,6 +72,7 @@ def load_model(
 
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
     small; StreamBroken if streaming fails."""
+    description = describe(checkpoint)  # refuses numbers that transformers accepts
     config, module = _empty_module(checkpoint)
     workspace = Workspace(dtype, torch.device(device))
     builder = Builder(module, checkpoint, workspace)
@@ -88,7 +89,8 @@ def load_model(
         builder.close()
         raise
     keeps = packed or limits is not None
-    model = TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer)
+    windows = description.windows
+    model = TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer, windows)
     if processor_helps and builder.link is not None:
         try:
             model.let_processor_help(builder.link)
@@ -100,7 +102,6 @@ def load_model(
 
 def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:
     """Return the checkpoint's configuration and transformers' module for it, without weights."""
-    describe(checkpoint)  # refuses numbers that transformers accepts
     config = model_config(checkpoint)
     _refuse_unknown(checkpoint, config)
     # First, for building a layer takes milliseconds, and a configuration may name any number of layers.

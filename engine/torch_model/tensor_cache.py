@@ -10,6 +10,7 @@ from torch import Tensor
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.model.kv_cache import KVCache
+from engine.torch_model.visibility import TensorRows, Visibility
 
 # The key-value heads of a layer, and their width; None for a layer that has no rows of its own.
 RowShape = tuple[int, int] | None
@@ -40,7 +41,8 @@ def head_dim(config: PretrainedConfig) -> int:
 
 
 class TensorCache(KVCache):
-    """A cache of tensors, in the form that transformers' attention modules use. Attribute: `device`."""
+    """A cache of tensors, in the form that transformers' attention modules use. Attributes: `device`;
+    `layers`, the rows of each layer that has any, [2, 1, kv_heads, slots, head_dim]."""
 
     def __init__(
         self,
@@ -61,8 +63,7 @@ class TensorCache(KVCache):
             torch.zeros((len(alike), 2, 1, heads, capacity + 1, width), dtype=dtype, device=device)
             for (heads, width), alike in layers.items()
         ]
-        # [2, 1, kv_heads, slots, head_dim] of each layer that has rows
-        self._layers: dict[int, Tensor] = {
+        self.layers: dict[int, Tensor] = {
             layer: rows
             for store, alike in zip(self._stores, layers.values(), strict=True)
             for layer, rows in zip(alike, store, strict=True)
@@ -84,12 +85,23 @@ class TensorCache(KVCache):
         for store in self._stores:
             store[:, :, :, :, first : first + len(source)] = store.index_select(4, index)
 
+    def drop_first(self, count: int) -> None:
+        # Layer by layer: a copy of all rows may be more than a card has memory for.
+        stop = self.length + self.tail
+        for rows in self.layers.values():
+            rows[:, :, :, : stop - count] = rows[:, :, :, count:stop].clone()
+        self.length -= count
+
     def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
         parts = [store[:, :, :, :, first : first + count].cpu().flatten() for store in self._stores]
+        if not parts:
+            return np.empty(0, np.uint8)
         flat: NDArray[np.uint8] = torch.cat(parts).view(torch.uint8).numpy()
         return flat
 
     def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
+        if not rows.size:  # torch has no view of nothing
+            return
         # Blocks from a file are read-only; torch only reads them.
         flat = torch.from_numpy(rows if rows.flags.writeable else rows.copy()).view(self.dtype)
         slots = [store[:, :, :, :, 0].numel() for store in self._stores]  # numbers of one row in each
@@ -107,16 +119,25 @@ class TensorCache(KVCache):
         transformers' attention modules call this. The rows count as tail only after `extend_tail`, once every
         layer has run, so an interrupted pass leaves the cache unchanged.
         """
-        store = self._layers[layer]
+        store = self.layers[layer]
         start = self.length + self.tail
         stop = start + keys.shape[2]
         store[0, :, :, start:stop] = keys
         store[1, :, :, start:stop] = values
         return store[0, :, :, :stop], store[1, :, :, :stop]
 
-    def addressed(self, slots: Tensor, keys: int) -> "AddressedSlots":
-        """Return this cache as seen by a pass that writes to `slots` and reads the first `keys` slots."""
-        return AddressedSlots(self._layers, slots, keys)
+    @property
+    def parts(self) -> "tuple[TensorCache, ...]":
+        """This cache; and, if layers with a window have another one, that one."""
+        return (self,)
+
+    def visibility(self, rows: TensorRows, last: int, tail_positions: Tensor) -> Visibility:
+        """Return what the rows of the next pass see. last, tail_positions: as in `Visibility`."""
+        return Visibility(rows, last, self.length, tail_positions)
+
+    def addressed(self, slots: Tensor, keys: int) -> "dict[int, AddressedSlots]":
+        """Return each layer as seen by a pass that writes to `slots` and reads the first `keys` slots."""
+        return {layer: AddressedSlots(rows, slots, keys) for layer, rows in self.layers.items()}
 
     def clear_behind(self, rows: int) -> None:
         """Zero the slots behind the next `rows` rows. They may hold dropped rows that have overflowed to
@@ -130,28 +151,36 @@ class TensorCache(KVCache):
     def rows(self, layer: int) -> Tensor:
         """Return the committed rows of a layer, [2, kv_heads, length, head_dim]; no numbers if it has none of
         its own."""
-        if layer not in self._layers:
+        if layer not in self.layers:
             return torch.empty(0)
-        return self._layers[layer][:, 0, :, : self.length]
+        return self.layers[layer][:, 0, :, : self.length]
 
 
 @dataclass(frozen=True, slots=True)
 class AddressedSlots:
-    """The cache of a pass that is recorded and replayed: the pass writes to slots given by a tensor, and
-    reads a whole bucket of slots.
+    """The rows of a layer in a pass that is recorded and replayed: the pass writes to slots given by a
+    tensor, and reads a whole bucket of slots.
 
-    layers: the cache's memory by layer, [2, 1, kv_heads, slots, head_dim]; slots: where the pass writes,
-    int64 [rows]; keys: number of slots that it reads.
+    rows: the layer's memory, [2, 1, kv_heads, slots, head_dim]; slots: where the pass writes, int64 [rows];
+    keys: number of slots that it reads.
     """
 
-    layers: Mapping[int, Tensor]
+    rows: Tensor
     slots: Tensor
     keys: int
 
+
+@dataclass(frozen=True, slots=True)
+class AddressedCache:
+    """The cache of a pass that is recorded and replayed."""
+
+    layers: Mapping[int, AddressedSlots]
+
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Write rows and return keys and values, as TensorCache.update does."""
+        of = self.layers[layer]
         visible = []
-        for store, rows in zip(self.layers[layer], (keys, values), strict=True):
-            store.index_copy_(2, self.slots, rows)
-            visible.append(store[:, :, : self.keys])
+        for store, rows in zip(of.rows, (keys, values), strict=True):
+            store.index_copy_(2, of.slots, rows)
+            visible.append(store[:, :, : of.keys])
         return visible[0], visible[1]

@@ -42,8 +42,10 @@ class Visibility:
 
     rows: TensorRows
     last: int  # at least the largest position of a row
-    length: int  # committed slots; slot i holds position i
+    length: int  # committed tokens
     tail_positions: Tensor  # [tail], positions of the rows in the cache's tail
+    dropped: int = 0  # tokens whose rows are not in the cache: slot i holds position dropped + i
+    narrow: "Visibility | None" = None  # in layers with a window, if these have dropped rows
     _kept: dict[tuple[int | None, int], Tensor] = field(default_factory=dict)  # by window and group
 
     def mask(
@@ -55,6 +57,8 @@ class Visibility:
 
         window: a row sees only positions above its own minus the window; None: no such limit.
         """
+        if window is not None and self.narrow is not None:
+            return self.narrow.mask(start, stop, window, group, dtype)
         if window is not None and window > self.last:
             window = None
         if len(self.rows) <= ROWS_PER_PIECE and (window, group) in self._kept:
@@ -71,9 +75,10 @@ class Visibility:
         """Return which slots rows start..stop see: bool [stop - start, keys]."""
         positions = self.rows.positions
         among = self.rows.among(start, stop)
-        seen = torch.cat([among.new_ones(stop - start, self.length), among], dim=1)
+        held = self.length - self.dropped
+        seen = torch.cat([among.new_ones(stop - start, held), among], dim=1)
         if window is not None:
-            committed = torch.arange(self.length, device=positions.device)
+            committed = torch.arange(self.dropped, self.length, device=positions.device)
             keys = torch.cat([committed, self.tail_positions, positions])[: seen.shape[1]]
             seen &= keys[None, :] > positions[start:stop, None] - window
         return seen

@@ -1,6 +1,7 @@
 """Tiny random models in float32, built by transformers, for tests."""
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -309,14 +310,14 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     return module
 
 
-def ours(module: PreTrainedModel, context: int = CONTEXT) -> TorchModel:
+def ours(module: PreTrainedModel, context: int = CONTEXT, windows: Sequence[int | None] = ()) -> TorchModel:
     """Return a model of `engine.torch_model.forward` with the same weights, loaded for a context of that many
-    tokens."""
+    tokens. windows: those that layers have, if they may drop rows."""
     config = copy.deepcopy(module.config)
     twin = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation=ATTENTION)
     twin.load_state_dict(module.state_dict())
     fix_rope(twin, config, context)
-    return TorchModel(twin, config, torch.float32, "cpu")
+    return TorchModel(twin, config, torch.float32, "cpu", windows=windows)
 
 
 def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrainedModel:

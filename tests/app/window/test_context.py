@@ -14,7 +14,6 @@ from app.store import ChatSettings, Store
 from app.store.records import about_tokens
 from app.window.window import Window
 from engine.protocol import messages
-from engine.protocol.messages import Memory, MemoryPart
 from tests.app.fake_engine import FakeEngines, answer
 from tests.app.window.test_window import ask, reach
 
@@ -83,8 +82,7 @@ def test_a_larger_context_is_loaded_and_kept_for_the_chat(
 ) -> None:
     context = context_of(window)
     assert window.engine.pair is not None
-    cache = MemoryPart(what="target_cache", tier="ram", nbytes=3 << 20)
-    window.engine.pair.memory = Memory(vram=0, ram=0, peak=0, parts=[cache])
+    window.engine.pair.token_nbytes = (3 << 20) // context
     fill(window, engines, qtbot, int(0.9 * context))
     bar = bar_of(window)
     assert "3.0 MB more memory" in bar.larger.text()

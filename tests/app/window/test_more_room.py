@@ -10,7 +10,6 @@ from app.documents.records import Document
 from app.store import Store
 from app.window.window import Window
 from engine.protocol import messages
-from engine.protocol.messages import Memory, MemoryPart
 from tests.app.fake_engine import FakeEngines, answer
 from tests.app.window.test_context import context_of, fill
 from tests.app.window.test_window import ask, reach
@@ -115,8 +114,7 @@ def test_a_larger_context_says_what_it_costs_and_asks_again_once_it_is_there(
 ) -> None:
     pair, context = window.engine.pair, context_of(window)
     assert pair is not None
-    cache = MemoryPart(what="target_cache", tier="ram", nbytes=3 << 20)
-    pair.memory = Memory(vram=0, ram=0, peak=0, parts=[cache])
+    pair.token_nbytes = (3 << 20) // context
     refuse(window, engines, qtbot)
     asked = len(engines.last.asked(messages.Chat))
     (larger,) = [button for text, button in offers(window).items() if "3.0 MB more memory" in text]

@@ -9,6 +9,7 @@ from engine.catalog import CatalogModel, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH, LayerInputs, StateLayers, WideLayers
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.model.architectures import FAMILIES
+from engine.model.description import described
 from tests.engine.checkpoints.files import real_file
 from tests.engine.models import EXPERTS, reference
 
@@ -157,6 +158,27 @@ def test_a_copy_of_a_tied_head_counts_in_the_files_only() -> None:
 def test_the_size_of_a_tokens_keys_and_values() -> None:
     assert sizes.kv_row_nbytes(LLAMA) == 131072  # 128 KiB
     assert sizes.kv_row_nbytes(LLAMA, itemsize=4) == 262144
+
+
+WINDOWED = [model for model in catalog.catalog().models.values() if model.sliding_window]
+
+
+@pytest.mark.parametrize("model", WINDOWED, ids=lambda model: model.id)
+def test_layers_with_a_window_are_those_of_the_architecture(model: CatalogModel) -> None:
+    config = {"num_hidden_layers": model.layers, "sliding_window": model.sliding_window}
+    if model.architecture == "gemma4_text":
+        config["sliding_window_pattern"] = model.full_every
+    windows = described(model.id, model.architecture, config).windows
+    expected = [window == model.sliding_window for window in windows]
+    assert [model.slides(layer) for layer in range(model.layers)] == expected
+    assert any(expected)
+    assert 0 < sizes.window_row_nbytes(model) < sizes.kv_row_nbytes(model)
+
+
+def test_most_of_what_gemma_4_keeps_of_a_token_is_in_layers_with_a_window() -> None:
+    model = catalog.catalog().models["gemma-4-31b"]
+    assert sizes.window_row_nbytes(model) == 50 * 2 * 16 * 256 * 2
+    assert sizes.kv_row_nbytes(model) - sizes.window_row_nbytes(model) == 10 * 2 * 4 * 512 * 2
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from engine.drafting.eagle import DECAY
 from engine.errors import BadCheckpoint, UnsupportedModel, VocabularyMismatch
 from engine.heads import open_heads
 from engine.heads.assistant import CENTROIDS, ORDER
+from engine.model.description import described
 from engine.model.interface import no_progress
 from engine.model.rope_parameters import FULL, SLIDING
 from engine.model.sequence import Sequence
@@ -106,6 +107,27 @@ def test_chains_equal_those_of_transformers(kind, ordered):
         torch.testing.assert_close(found.logits[0], logits, rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(found.states, expected_state, rtol=1e-3, atol=1e-3)
         state = found.states
+
+
+@each_kind
+def test_guesses_behind_dropped_rows_are_those_with_all_rows(kind):
+    context = 4096
+    module = reference(kind, max_position_embeddings=context)
+    windows = described("tiny", "gemma4_text", module.config.to_dict()).windows
+    target = ours(module, context, windows)
+    with TemporaryDirectory() as folder:
+        assistant_of(module).save_pretrained(folder)
+        head = load_heads(open_heads(Path(folder)), target, context)
+    text = np.random.default_rng(1).integers(3, VOCABULARY, 1400).tolist()
+    found, dropped = [], []
+    for cache_of_target in (target.text_cache(context), target.new_cache(context)):
+        rows = Sequence(target, context, cache_of_target)
+        states = rows.read(text, [target.layers]).hidden[target.layers]
+        head.read(rows.cache)
+        found.append(head.forward(np.array([9]), states[-1:]).logits)
+        dropped.append(rows.cache.dropped)
+    torch.testing.assert_close(*found, rtol=1e-3, atol=1e-3)
+    assert dropped[0] > dropped[1] == 0
 
 
 @each_form

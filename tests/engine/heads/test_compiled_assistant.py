@@ -26,7 +26,7 @@ from tests.engine.heads.assistants import LARGE, SMALL, assistant_of
 from tests.engine.heads.test_assistant import TEXT, answer
 from tests.engine.heads.test_service import write_target
 from tests.engine.heads.turns import check_turns
-from tests.engine.model.compiled_models import saved, tiny
+from tests.engine.model.compiled_models import random_text, saved, tiny
 
 CONTEXT = 96
 each_form = pytest.mark.parametrize(
@@ -99,6 +99,28 @@ def test_a_row_does_not_depend_on_the_others(kind, ordered, stored):
         assert np.array_equal(alone.states[0], together.states[row])
         for found, expected in zip(fast.best(alone, 5), best, strict=True):
             assert np.array_equal(found[0], expected[row])
+
+
+@pytest.mark.parametrize("kind", [SMALL, LARGE])
+def test_guesses_behind_dropped_rows_are_those_with_all_rows(kind):
+    context = 4096
+    module = tiny(kind, max_position_embeddings=context)
+    target = saved(module, context=context)
+    with TemporaryDirectory() as folder:
+        assistant_of(module).save_pretrained(folder)
+        file = open_heads(Path(folder))
+        heads = load_compiled_heads(file, target, context), load_heads(file, target, context)
+    few, every = Sequence(target, context), Sequence(target, context, target.new_cache(context))
+    for count in (1400, 100, 1):  # the first rows are dropped only by the second pass
+        text = random_text(count)
+        states = [rows.read(text, [target.layers]).hidden[target.layers][-1:] for rows in (few, every)]
+        for head in heads:
+            found = []
+            for rows, state in zip((few, every), states, strict=True):
+                head.read(rows.cache)
+                found.append(head.forward(np.array([9]), state).logits)
+            np.testing.assert_array_equal(*found)
+    assert few.cache.dropped
 
 
 def test_guesses_depend_on_what_the_window_and_full_attention_reach():

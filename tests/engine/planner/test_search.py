@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from engine.checkpoints.storage import BLOCKS
+from engine.checkpoints.windows import ROOM, SAVEPOINTS, kept_slots
 from engine.compiled.layout import LAYOUTS, expansion
 from engine.model import shared_rows
 from engine.planner import (
@@ -20,8 +21,8 @@ from engine.planner import (
     smaller,
     tree_plan,
 )
-from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, self_pairs
+from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, named_machines, processor
+from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, pair_named, self_pairs
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM, Candidate
 from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
@@ -404,6 +405,47 @@ def test_rows_of_a_draft_beside_those_of_its_target_take_room(context, rows):
     own, none = (each.overhead_nbytes for each in candidates)
     assert own - none == SELF.target.kv_row * rows * candidates[0].compute(SELF.draft).itemsize
     assert OWN_ROWS == shared_rows.OWN_ROWS
+
+
+@pytest.mark.parametrize("context", [4096, 32768])
+def test_layers_with_a_window_take_memory_for_few_rows_and_for_savepoints_in_ram(context):
+    whole = PairOutline(SMALL.target, None, SMALL.acceptance)
+    row = SMALL.target.kv_row // 2
+    pair = replace(whole, target=replace(SMALL.target, window=1024, window_row=row))
+    narrows = context > 4096
+    dropped = row * (context - kept_slots(1024, context))
+    savepoints = row * SAVEPOINTS * 1025 if narrows else 0
+    assert (dropped > 0) == narrows
+    read = 3 * SMALL.target.widest + 6 * SMALL.target.hidden
+    for device, compute in (("cuda", DESKTOP.card), ("cpu", DESKTOP.cpu)):
+        few, every = (Candidate(of, DESKTOP, Asked(context), device, 1, False, False) for of in (pair, whole))
+        # A prompt is read in pieces of half as many rows.
+        saved = (dropped + (read * ROOM if narrows else 0)) * compute.itemsize
+        beside = savepoints * compute.itemsize
+        on_device = beside if device == "cpu" else 0
+        assert every.overhead_nbytes - few.overhead_nbytes == saved - on_device
+        if device == "cuda":
+            assert few.ram_beside_card - every.ram_beside_card == beside
+    own = replace(SELF, target=replace(SELF.target, window=1024, window_row=SELF.target.kv_row))
+    few, every = (Candidate(of, LAPTOP, Asked(context), "cpu", 1, False, False) for of in (own, SELF))
+    assert few._cache_nbytes(own.target) == every._cache_nbytes(SELF.target), "a draft reads all rows"
+
+
+@pytest.mark.parametrize(
+    ("machine", "target"), [("rtx-4070ti", "gemma-4-31b-q4_k_m"), ("rtx-4060", "gemma-4-12b-q4_k_m")]
+)
+def test_models_with_windows_are_streamed_to_small_cards(machine, target):
+    """Were all rows kept, the processor would run them."""
+    profile = named_machines()[machine][1]
+    pair = pair_named(target, "gemma-4-e2b-q8_0")
+    plan = plan_for(profile, pair, Asked(8192))
+    assert plan.device == "cuda"
+    assert plan.memory.vram <= profile.vram
+    assert plan.memory.ram <= profile.ram
+    every = replace(pair, target=replace(pair.target, window=0, window_row=0))
+    before = plan_for(profile, every, Asked(8192))
+    assert before.device == "cpu"
+    assert plan.predicted_tokens_per_second > 1.5 * before.predicted_tokens_per_second
 
 
 def test_an_own_layer_for_drafts_counts_and_gives_way_where_the_target_fills_the_memory():

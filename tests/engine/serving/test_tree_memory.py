@@ -12,8 +12,10 @@ from tests.engine.bench.tiny import tiny_session
 MOST = 30
 
 
-def answered(**options):
+def answered(rows=None, **options):
+    """rows: those for which the target's cache has room in a pass, or None for any."""
     session = Session(tiny_session().pair, TreePlan(7, MOST, unknown, unknown))
+    session.pair.target.cache.pass_rows = rows
     chosen = Options(**{"seed": 3, "max_new_tokens": 60, **options})
     return session.answer([Message("user", "HELLO")], chosen, lambda event: None, lambda: False)
 
@@ -29,6 +31,12 @@ def test_a_larger_budget_is_refused_in_a_sentence():
     with pytest.raises(BadOption, match="no memory for trees of 31 nodes: they may have 30"):
         answered(drafter="specexec", budget=MOST + 1)
     assert max(answered(drafter="specexec", budget=MOST).budgets) == MOST
+
+
+def test_trees_fit_the_room_of_layers_with_a_window():
+    with pytest.raises(BadOption, match="they may have 15"):
+        answered(rows=16, drafter="specexec", budget=16)
+    assert max(answered(rows=16, drafter="specexec", budget=15).budgets) == 15
 
 
 def test_replayed_budgets_are_bounded_and_change_no_token():

@@ -79,9 +79,12 @@ def repeated(work):
 
 class PoisonedInputs(graphs.Inputs):
     def fill(self, *args):
-        for buffer in (self.rows.tokens, self.rows.positions, self.slots, self.key_positions):
+        for buffer in (self.tokens, self.positions):
             buffer.fill_(1 << 40)
-        self.rows.visible.fill_(True)
+        for place in self.places:
+            place.slots.fill_(1 << 40)
+            place.key_positions.fill_(1 << 40)
+            place.seen.fill_(True)
         super().fill(*args)
 
 
