@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.cost import CostCurve, Seconds, WorkDone, unknown
 from engine.decoding.iteration import Iterated, Rule
+from engine.decoding.trials import Trials
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
 
@@ -19,12 +20,6 @@ from engine.tree import TokenTree
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(1, 11))
 BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
 PLAIN = 0  # the budget of an iteration without a tree
-# Iterations without a tree before one is grown to learn what it would bring: PROBE, or, if that is more, DEAR
-# for each iteration that such a tree costs in vain. Each trial in vain doubles them, RAREST times at most.
-PROBE = 12
-DEAR = 32
-RAREST = 5
-LOST = 1.0  # iterations that the trees of an answer may cost in vain before it may go on without them
 # Plain decoding is tried once if trees are expected to be faster than it is by less than this factor.
 UNSURE = 4.0
 DECIDE_S = 0.01  # seconds of decoding between two decisions: deciding takes 0.2 ms
@@ -43,7 +38,7 @@ JUMP = 3
 SETTLED = 12.0
 FORGOTTEN = 0.05
 DOUBT = 1.25
-KNOWN = 4  # trees needed before a drafter's chances can be corrected, and in an answer before it has none
+KNOWN = 4  # trees needed before a drafter's chances can be corrected
 MODESTY = 0.25, 2.0  # range of the exponent that corrects a drafter's chances
 
 
@@ -118,8 +113,8 @@ class AutoLimits:
     of the larger one, and its accepted path ends where the larger tree's path leaves those nodes. From one
     tree to the next, the number of rows at most doubles. It falls to any smaller one while the prediction
     holds, and else to half at most. A mixture of experts needs that: once all its experts are used, half as
-    many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except one
-    now and then, ever more rarely, until one pays or the machine's speed changes.
+    many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except
+    those that `Trials` asks for.
 
     Where experts are brought when rows choose them, rows are dear; how dear follows from how many were
     missing in passes of any size. So trees grow while a cache fills, or while rows share experts.
@@ -143,28 +138,18 @@ class AutoLimits:
         # many trees that had them; recent trees weigh more.
         self._accepted = np.zeros(len(BUDGETS))
         self._trees = np.zeros(len(BUDGETS))
-        self._plain = 0  # iterations without a tree since the last one with a tree
-        self._rest = PROBE  # iterations without a tree before the next trial
-        self._vain = 0  # trials in vain, one after another
+        self._trials = Trials()
         self._back = PLAIN  # the budget before plain decoding was tried, until that is judged
-        self._grown = 0  # trees in this answer
-        self._grown_s = self._gained = 0.0  # their seconds, and their tokens
-        self._may_lose = LOST  # iterations, before this answer may go on without trees
         self._undecided_s = 0.0
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
 
     def begin(self) -> None:
-        """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees; if
-        the last answer ended without, those may cost a quarter as much in vain."""
-        self._grown = self._plain = 0
-        self._grown_s = self._gained = 0.0
+        """Start an answer, with trees."""
         self._back = PLAIN
-        self._may_lose = LOST
+        self._trials.begin(with_trees=self._limits.budget != PLAIN)
         if self._limits.budget == PLAIN:
-            self._may_lose = LOST / 4
-            self._vain //= 2
             self._limits = self._trial()
 
     def choose(self) -> TreeLimits:
@@ -172,27 +157,33 @@ class AutoLimits:
         return self._limits
 
     def observe(self, iteration: Iterated) -> None:
-        limits = iteration.limits
+        limits, told = iteration.limits, told_budget(iteration)
+        is_whole = told >= limits.budget
+        rows = 1 + (limits.budget if is_whole else len(iteration.tree))
         seconds = self._draft_s(iteration) + iteration.target_s + iteration.other_s
         done = self._work() - self._before
-        self._iteration_s.miss(limits.budget + 1, done.misses)
-        is_usual = not done.firsts
-        if is_usual and self._iteration_s.add(limits.budget + 1, seconds, done.misses):
-            self._vain, self._rest = 0, PROBE
+        self._iteration_s.miss(rows, done.misses)
+        is_usual = is_whole and not done.firsts
+        if is_usual and self._iteration_s.add(rows, seconds, done.misses):
+            self._trials.start_over()
         if limits.budget:
-            self._remember(iteration, is_usual and not self._plain)
+            if told:
+                self._learn_gain(iteration, told)
+            if is_whole:
+                self._remember(iteration, is_usual and not self._trials.plain)
             if is_usual:
-                self._grown_s += seconds
-                self._gained += len(iteration.tokens)
-        self._plain = 0 if limits.budget else self._plain + 1
+                self._trials.note_cost(seconds, len(iteration.tokens))
+            self._trials.note_tree()
+        else:
+            self._trials.note_plain()
         self._undecided_s += seconds
-        if self._plain >= self._rest:
+        if self._trials.is_due:
             self._limits = self._trial()
         elif self._past and (
             self._undecided_s >= DECIDE_S or len(self._past) <= KNOWN or self._is_trial(limits)
         ):
             self._undecided_s = 0.0
-            is_trial, budget = self._is_trial(limits), self._best_budget()
+            is_trial, budget = is_whole and self._is_trial(limits), self._best_budget()
             if is_trial and not self._back:
                 self._judge(budget)
             beams = self._best_beams(max(budget, BUDGETS[0]))
@@ -202,26 +193,31 @@ class AutoLimits:
     def _draft_s(self, iteration: Iterated) -> float:
         """Return the seconds of growing a tree. In the first one after iterations without a tree, a draft
         model also reads the tokens since then: this does not count."""
-        if not self._plain or not self._round_s:
+        if not self._trials.plain or not self._round_s:
             return iteration.draft_s
         return min(iteration.draft_s, iteration.rounds * self._round_s.at(iteration.limits.beams))
 
+    def _learn_gain(self, iteration: Iterated, told: int) -> None:
+        """Learn what each doubling brings, of those within `told` nodes."""
+        ranks = np.argsort(np.argsort(-iteration.tree.scores, kind="stable"), kind="stable")
+        counts = np.bincount(
+            np.searchsorted(BUDGETS, ranks[iteration.accepted], side="right"), minlength=len(BUDGETS)
+        )
+        had = bisect_right(BUDGETS, told)
+        self._accepted *= FADE
+        self._trees *= FADE
+        self._accepted[:had] += counts[:had]
+        self._trees[:had] += 1
+
     def _remember(self, iteration: Iterated, is_usual: bool) -> None:
-        """Learn from the tree of an iteration. is_usual: whether its rounds took as long as others do."""
-        self._grown += 1
-        limits, tree = iteration.limits, iteration.tree
+        """Learn from a whole tree. is_usual: whether its rounds took as long as others do."""
+        limits = iteration.limits
         # A tree that had nodes from the start may have needed no round at all.
         if iteration.rounds and is_usual and not iteration.survivors:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
-        ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")[iteration.accepted]
-        self._accepted *= FADE
-        self._trees *= FADE
-        had = bisect_right(BUDGETS, limits.budget)
-        counts = np.bincount(np.searchsorted(BUDGETS, ranks, side="right"), minlength=len(BUDGETS))
-        self._accepted[:had] += counts[:had]
-        self._trees[:had] += 1
         expanded = iteration.rounds * limits.beams
-        self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances_of(tree)))
+        chances = chances_of(iteration.tree)
+        self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances))
 
     def tokens(self, budget: int) -> float:
         """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives.
@@ -242,13 +238,12 @@ class AutoLimits:
         return bool(limits.budget or self._back)
 
     def _judge(self, budget: int) -> None:
-        """Set when the next trial is due, behind one after which `budget` was chosen."""
+        """Judge the last trial, after which `budget` was chosen."""
         if budget:
-            self._vain = 0
-            return
-        cost = self._iteration_s.at(self._likeliest() + 1) / self._iteration_s.at(PLAIN + 1) - 1
-        self._rest = int(max(PROBE, DEAR * cost)) << self._vain
-        self._vain = min(self._vain + 1, RAREST)
+            self._trials.note_success()
+        else:
+            tried_s, plain_s = (self._iteration_s.at(each + 1) for each in (self._likeliest(), PLAIN))
+            self._trials.note_failure(tried_s / plain_s - 1)
 
     def _trial(self) -> TreeLimits:
         """Return the limits of a tree after iterations without one."""
@@ -266,17 +261,13 @@ class AutoLimits:
         """Return the places, among the budgets, of those of which recent trees tell what they bring."""
         return [place for place in range(1, len(self._budgets)) if self._trees[place - 1] >= 1]
 
-    def _may_be_plain(self) -> bool:
-        """Return whether this answer has shown enough of its trees to go on without them."""
-        lost = self._grown_s / self._iteration_s.at(PLAIN + 1) - self._gained
-        return self._grown >= KNOWN or lost > self._may_lose
-
     def _best_budget(self) -> int:
         now, self._back = self._back or self._limits.budget, PLAIN
         here = max(0, bisect_right(self._budgets, now) - 1)
         least = 0 if self._iteration_s.is_predicted else max(0, here - 1)
         most = max([here + 1, *(place for place in self._tried() if place <= JUMP)])
-        choices = [b for b in self._budgets[least : most + 1] if b or self._may_be_plain()]
+        may_be_plain = not least and self._trials.may_end(self._iteration_s.at(PLAIN + 1))
+        choices = [b for b in self._budgets[least : most + 1] if b or may_be_plain]
         seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         # Whether trees are faster than plain decoding is known only where both were measured.
@@ -323,6 +314,22 @@ class AutoLimits:
         accepted."""
         deepest = max(past.accepted for past in self._past)
         return max(8, 2 * deepest)
+
+
+def told_budget(iteration: Iterated) -> int:
+    """Return the largest budget, up to the one chosen, of which an iteration's tree tells what it brings.
+
+    Where the answer ends, a tree is cut below the nodes of the depth that is left. Only nodes that score
+    lower than the best of these are missing, so the best nodes down to that one are those of the whole tree.
+    """
+    limited, tree = iteration.limited, iteration.tree
+    if limited.depth >= iteration.limits.depth:
+        return limited.budget
+    if limited.depth <= 0:
+        return 0
+    by_score = tree.depths[np.argsort(-tree.scores, kind="stable")]
+    (cut,) = np.nonzero(by_score >= limited.depth)
+    return min(limited.budget, int(cut[0]) + 1) if len(cut) else limited.budget
 
 
 def chances_of(tree: TokenTree) -> NDArray[np.float64]:

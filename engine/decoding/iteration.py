@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from engine.decoding.judgement import Judgement
 from engine.decoding.pass_thread import Whole
 from engine.decoding.verdict import LogProbs, PassEnded, Pending, Verdict, Verifier
-from engine.drafting import Drafter, TreeLimits
+from engine.drafting import Drafter, Feedback, TreeLimits
 from engine.model.interface import Progress
 from engine.sampling import Sampler
 from engine.tree import TokenTree
@@ -43,7 +43,7 @@ class Grown:
     snapshot: Callable[[], TokenTree]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Iterated:
     """The event that an iteration is complete.
 
@@ -52,6 +52,7 @@ class Iterated:
     """
 
     limits: TreeLimits  # as the rule chose them
+    limited: TreeLimits  # the same, as far as answer and context had room for them
     tree: TokenTree
     accepted: list[int]  # ids of the accepted nodes whose tokens are committed, from the root down
     tokens: list[int]
@@ -100,41 +101,35 @@ def decode(
     end = min(len(prompt) + max_new_tokens, verifier.capacity)
     pending = verifier.read(prompt, drafter, progress)
     try:
-        limits = begin_ahead(drafter, pending, prompt, sampler, rule.choose(), end)
+        limits = rule.choose()
+        begun = begin_ahead(drafter, pending, prompt, sampler, limits, end)
         verdict = pending.verdict()
     finally:
         pending.cancel()
-    read = Prefilled(verdict.bonus, verdict.log_probs, limits, verdict.reused)
-    commit(sampler, [verdict.bonus])
-    context = [*prompt, verdict.bonus]
-    if verdict.bonus in end_ids or len(context) >= end:
-        yield read
-        return
-    if limits.ahead:
-        drafter.advance([verdict.bonus], verdict.feedback)
-    else:
-        drafter.begin(context, sampler, progress)
-        drafter.observe_prefill(verdict.feedback)
-    yield read
+    tokens = [verdict.bonus]
+    commit(sampler, tokens)
+    context = [*prompt, *tokens]
+    is_ended = tokens[-1] in end_ids or len(context) >= end
+    if not is_ended:
+        start(drafter, begun is not None, context, verdict.feedback, sampler, progress)
+    yield Prefilled(verdict.bonus, verdict.log_probs, grown_meanwhile(limits, begun), verdict.reused)
 
     clock = PhaseClock()
-    while True:
+    while not is_ended:
         limits = rule.choose()
-        # The tree is never deeper than the rest of the answer, nor larger than the space in the context.
-        budget = min(limits.budget, verifier.capacity - len(context))
-        depth = min(limits.depth, end - len(context) - 1)
-        limited = replace(limits, budget=budget, depth=depth)
-        tree, rounds, survivors = yield from draft(drafter, limited, progress, clock)
+        left = end - len(context)
+        limited = within(limits, left - 1, verifier.capacity - len(context))
+        drafted = yield from draft(drafter, limited, progress, clock)
 
-        pending = verifier.launch(context, drafter.proposal(tree), progress)
+        pending = verifier.launch(context, drafter.proposal(drafted.tree), progress)
         try:
-            ahead = draft_ahead(drafter, pending, tree, end - len(context) - 1, limits.rounds)
+            ahead = draft_ahead(drafter, pending, drafted.tree, left - 1, limits.rounds)
             verdict = pending.verdict()
         finally:
             pending.cancel()
         clock.lap("target")
 
-        tokens = committed(tree, verdict, end - len(context), end_ids)
+        tokens = committed(drafted.tree, verdict, left, end_ids)
         commit(sampler, tokens)
         # Keep a row for every committed token except the last, which is the new root.
         verifier.commit(verdict.accepted[: len(tokens) - 1], [context[-1], *tokens[:-1]])
@@ -142,29 +137,52 @@ def decode(
         context += tokens
         clock.lap("other")
 
-        iteration = report(limits, tree, rounds, verdict, tokens, clock)
-        iteration = replace(
-            iteration,
-            survivors=survivors,
-            ahead=ahead.nodes,
-            ahead_s=ahead.seconds,
-            rounds_ahead=ahead.rounds,
-        )
+        iteration = report(limits, limited, drafted, ahead, verdict, tokens, clock)
         rule.observe(iteration)
         yield iteration
         clock.restart()
-        if tokens[-1] in end_ids or len(context) >= end:
-            return
+        is_ended = tokens[-1] in end_ids or len(context) >= end
+
+
+def start(
+    drafter: Drafter,
+    has_begun: bool,
+    context: list[int],
+    feedback: Feedback,
+    sampler: Sampler,
+    progress: Progress,
+) -> None:
+    """Start the drafter at the end of `context`, behind the answer's first token. has_begun: whether it has
+    read the prompt while the target did."""
+    if has_begun:
+        drafter.advance(context[-1:], feedback)
+    else:
+        drafter.begin(context, sampler, progress)
+        drafter.observe_prefill(feedback)
+
+
+def within(limits: TreeLimits, depth: int, rows: int) -> TreeLimits:
+    """Return limits for a tree that is never deeper than the rest of the answer, nor larger than the space in
+    the context, which has `rows` left."""
+    return replace(limits, budget=min(limits.budget, rows), depth=min(limits.depth, depth))
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A tree that has grown. rounds: in how many rounds; survivors: how many nodes it had from the start."""
+
+    tree: TokenTree
+    rounds: int = 0
+    survivors: int = 0
 
 
 def draft(
     drafter: Drafter, limits: TreeLimits, progress: Progress, clock: "PhaseClock"
-) -> Generator[Grown, None, tuple[TokenTree, int, int]]:
-    """Grow a tree; return it, the number of rounds, and the number of nodes that it had from the start.
-    Yields an event after each round except the last."""
+) -> Generator[Grown, None, Drafted]:
+    """Grow a tree. Yields an event after each round except the last."""
     drafter.plant(limits)
     if not limits.budget:
-        return drafter.snapshot(0), 0, 0
+        return Drafted(drafter.snapshot(0))
     survivors = drafter.size
     rounds = 0
     grows = not survivors or drafter.grow(0, progress)
@@ -177,27 +195,7 @@ def draft(
             clock.lap("other")
     tree = drafter.snapshot(limits.budget)
     clock.lap("draft")
-    return tree, rounds, survivors
-
-
-def begin_ahead(
-    drafter: Drafter, pending: Pending, prompt: list[int], sampler: Sampler, limits: TreeLimits, end: int
-) -> TreeLimits:
-    """Start the drafter with a prompt while the target reads it, and grow trees below the tokens that may
-    follow. Return the limits, with their `rounds`; `ahead` is 0 if the drafter has not read the prompt: then
-    it must begin anew. end: length of the text at which the answer ends."""
-    neither = replace(limits, ahead=0, rounds=0)
-    if not limits.ahead or not drafter.drafts_ahead or (limits.rounds is None and pending.ready):
-        return neither
-    if drafter.follows or drafter.needs.hidden_layers:  # both are there once the target has read the prompt
-        return neither
-    try:
-        drafter.begin(prompt, sampler, Whole(pending.beside))
-    except PassEnded:
-        return neither
-    drafter.plant(limits)
-    ahead = draft_ahead(drafter, pending, drafter.snapshot(0), end - len(prompt) - 1, limits.rounds)
-    return replace(limits, rounds=ahead.rounds)
+    return Drafted(tree, rounds, survivors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +206,31 @@ class Ahead:
     nodes: int = 0
     seconds: float = 0.0
     rounds: int = 0
+
+
+def begin_ahead(
+    drafter: Drafter, pending: Pending, prompt: list[int], sampler: Sampler, limits: TreeLimits, end: int
+) -> Ahead | None:
+    """Start the drafter with a prompt while the target reads it, and grow trees below the tokens that may
+    follow. Return None if the drafter has not read the prompt: then it must begin anew. end: length of the
+    text at which the answer ends."""
+    if not limits.ahead or not drafter.drafts_ahead or (limits.rounds is None and pending.ready):
+        return None
+    if drafter.follows or drafter.needs.hidden_layers:  # both are there once the target has read the prompt
+        return None
+    try:
+        drafter.begin(prompt, sampler, Whole(pending.beside))
+    except PassEnded:
+        return None
+    drafter.plant(limits)
+    return draft_ahead(drafter, pending, drafter.snapshot(0), end - len(prompt) - 1, limits.rounds)
+
+
+def grown_meanwhile(limits: TreeLimits, begun: Ahead | None) -> TreeLimits:
+    """Return the limits of trees that have grown while the prompt was read, as in `Prefilled`."""
+    if begun is None:
+        return replace(limits, ahead=0, rounds=0)
+    return replace(limits, rounds=begun.rounds)
 
 
 def draft_ahead(
@@ -239,19 +262,30 @@ def commit(sampler: Sampler, tokens: list[int]) -> None:
 
 
 def report(
-    limits: TreeLimits, tree: TokenTree, rounds: int, verdict: Verdict, tokens: list[int], clock: "PhaseClock"
+    limits: TreeLimits,
+    limited: TreeLimits,
+    drafted: Drafted,
+    ahead: Ahead,
+    verdict: Verdict,
+    tokens: list[int],
+    clock: "PhaseClock",
 ) -> Iterated:
     return Iterated(
-        limits,
-        tree,
-        verdict.accepted[: len(tokens)],
-        tokens,
-        clock.seconds["draft"],
-        clock.seconds["target"],
-        clock.seconds["other"],
-        rounds,
-        verdict.log_probs[: len(tokens)],
-        verdict.judgement,
+        limits=limits,
+        limited=limited,
+        tree=drafted.tree,
+        accepted=verdict.accepted[: len(tokens)],
+        tokens=tokens,
+        draft_s=clock.seconds["draft"],
+        target_s=clock.seconds["target"],
+        other_s=clock.seconds["other"],
+        rounds=drafted.rounds,
+        log_probs=verdict.log_probs[: len(tokens)],
+        judgement=verdict.judgement,
+        survivors=drafted.survivors,
+        ahead=ahead.nodes,
+        ahead_s=ahead.seconds,
+        rounds_ahead=ahead.rounds,
     )
 
 

@@ -405,7 +405,19 @@ class TimedLink:
 
 def iterated(limits, survivors, target_s, tree=None):
     tree = tree or TokenTree.empty()
-    return Iterated(limits, tree, [], [1], 0.3, target_s, 0.1, 2, [], survivors=survivors)
+    return Iterated(
+        limits=limits,
+        limited=limits,
+        tree=tree,
+        accepted=[],
+        tokens=[1],
+        draft_s=0.3,
+        target_s=target_s,
+        other_s=0.1,
+        rounds=2,
+        log_probs=[],
+        survivors=survivors,
+    )
 
 
 @pytest.mark.parametrize(

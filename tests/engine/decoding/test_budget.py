@@ -14,6 +14,22 @@ from engine.tree import TokenTree
 START = TreeLimits(64, 16, 32)
 
 
+def iterated(limits, tree, accepted, draft_s, target_s, rounds, limited=None):
+    """An iteration in the middle of an answer, unless `limited` says what it had room for."""
+    return Iterated(
+        limits=limits,
+        limited=limited or limits,
+        tree=tree,
+        accepted=accepted,
+        tokens=[0] * (len(accepted) + 1),
+        draft_s=draft_s,
+        target_s=target_s,
+        other_s=0.0,
+        rounds=rounds,
+        log_probs=[],
+    )
+
+
 class Machine:
     """A simulated machine. round_s(beams), pass_s(rows): seconds. ranks: factors by which the rank of the
     next accepted node may exceed that of the one before."""
@@ -49,7 +65,7 @@ class Machine:
         )  # fmt: skip
         ranks = self.accepted(budget)
         rounds = self.rounds(limits)
-        rule.observe(Iterated(limits, tree, ranks, [0] * (len(ranks) + 1), draft_s, pass_s, 0.0, rounds, []))
+        rule.observe(iterated(limits, tree, ranks, draft_s, pass_s, rounds))
         return limits
 
     def best(self, beams=None):
@@ -107,12 +123,7 @@ class Chain:
         nodes = np.arange(depth)
         scores = ((nodes + 1) * np.log(self.estimate)).astype(np.float32)
         tree = TokenTree(nodes, nodes - 1, nodes + 1, scores, scores, np.ones(depth, np.uint8))
-        tokens = [0] * (accepted + 1)
-        rule.observe(
-            Iterated(
-                limits, tree, list(range(accepted)), tokens, depth * self.round_s, self.pass_s, 0.0, depth, []
-            )
-        )
+        rule.observe(iterated(limits, tree, list(range(accepted)), depth * self.round_s, self.pass_s, depth))
         return depth
 
     def cost(self, depth):
