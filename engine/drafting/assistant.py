@@ -10,18 +10,17 @@ from collections.abc import Sequence as Ids
 import numpy as np
 
 from engine.arrays import Array, namespace
-from engine.constraint.masks import Masks
-from engine.drafting.best_first import BestFirst
+from engine.drafting.best_first_drafter import BestFirstDrafter
 from engine.drafting.eagle import BRANCH, DECAY
-from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.heads import AssistantHead
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.tree import ROOT, SOURCE_HEADS, TokenTree
+from engine.tree import ROOT, SOURCE_HEADS
 
 
-class AssistantDrafter(Drafter):
+class AssistantDrafter(BestFirstDrafter):
     """Drafts with an assistant. What it keeps of a text are the root and the target's state before it."""
 
     name = "assistant"
@@ -30,13 +29,11 @@ class AssistantDrafter(Drafter):
 
     def __init__(self, head: AssistantHead, target: Sequence) -> None:
         """target: has the rows that the head reads; it has committed all tokens but the root."""
+        super().__init__(DECAY, SOURCE_HEADS)
         self.needs = Needs(hidden_layers=head.hidden_layers)
         self._head, self._target = head, target
-        self._masks: Masks | None = None
         self._root = 0  # its token
         self._state: Array = None  # [1, width], the target's before the root
-        self._beams = 0
-        self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
         self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows in the next
         self._guessed: Array = None  # [1 + expanded nodes, width], the states guessed there
 
@@ -50,22 +47,6 @@ class AssistantDrafter(Drafter):
             states[-1:], copy=True
         )  # a view would keep the whole prompt's
 
-    def plant(self, limits: TreeLimits) -> None:
-        self._beams = limits.beams
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS, limits.worth)
-
-    def grow(self, rounds: int, progress: Progress) -> bool:
-        for _ in range(rounds):
-            nodes = self._grower.frontier(self._beams)
-            if not nodes:
-                return False
-            progress(0, 1)
-            self._expand(nodes)
-        return bool(self._grower.frontier(self._beams))
-
-    def snapshot(self, budget: int) -> TokenTree:
-        return self._grower.snapshot(budget)
-
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         before = feedback.path[len(tokens) - 1]
         self._root, self._state = tokens[-1], self._states(feedback)[before : before + 1]
@@ -74,8 +55,8 @@ class AssistantDrafter(Drafter):
         states: Array = feedback.hidden[self._head.hidden_layers[0]]
         return states
 
-    def _expand(self, nodes: list[int]) -> None:
-        """Run the head on nodes, whose parents have been run, and add their children to the tree."""
+    def _expand(self, nodes: list[int], progress: Progress) -> None:
+        progress(0, 1)
         if nodes == [ROOT]:
             self._head.read(self._target.cache)
             tokens, states = [self._root], self._state
@@ -88,6 +69,5 @@ class AssistantDrafter(Drafter):
         else:
             self._rows |= {node: row for row, node in enumerate(nodes, start=len(self._guessed))}
             self._guessed = namespace(states).concat([self._guessed, guessed.states], axis=0)
-        paths = [self._grower.path(node) for node in nodes]
-        allowed = self._masks.rows(paths, self._head.vocabulary) if self._masks else None
+        allowed = self._allowed(nodes, self._head.vocabulary)
         self._grower.expand(nodes, *self._head.best(guessed, BRANCH, allowed))

@@ -28,7 +28,7 @@ class BlockDrafter(PositionDrafter):
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._text.begin(context)
-        self.masks = sampler.masks
+        self._masks = sampler.masks
 
     def observe_prefill(self, feedback: Feedback) -> None:
         self._text.read(feedback)

@@ -10,34 +10,30 @@ from collections.abc import Sequence as Ids
 import numpy as np
 
 from engine.arrays import Array, namespace
-from engine.constraint.masks import Masks
-from engine.drafting.best_first import BestFirst
+from engine.drafting.best_first_drafter import BestFirstDrafter
 from engine.drafting.head_context import HeadContext
-from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.heads import EagleHead
-from engine.heads.interface import Allowed
 from engine.model.interface import Progress
 from engine.model.rows import Rows
 from engine.sampling import Sampler
-from engine.tree import ROOT, SOURCE_HEADS, TokenTree
+from engine.tree import ROOT, SOURCE_HEADS
 
 DECAY = 0.99  # nearly 1: EAGLE-2 ranks by the product of confidences alone
 BRANCH = 10  # children per node, as in EAGLE-2
 
 
-class EagleDrafter(Drafter):
+class EagleDrafter(BestFirstDrafter):
     """Drafts with an EAGLE head."""
 
     name = "eagle"
     defaults = TreeLimits(budget=60, beams=10, depth=8)  # as in EAGLE-2
 
     def __init__(self, head: EagleHead) -> None:
+        super().__init__(DECAY, SOURCE_HEADS)
         self.needs = Needs(hidden_layers=head.hidden_layers)
         self._head = head
-        self._masks: Masks | None = None
         self._text = HeadContext(head)
-        self._beams = 0
-        self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
         self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows in the next two tensors
         self._guessed: Array = head.no_states  # [1 + tail, width] states guessed by the head
         self._visible = np.empty((1, 0), np.bool_)  # [1 + tail, tail] ancestors in the cache's tail
@@ -52,37 +48,20 @@ class EagleDrafter(Drafter):
     def observe_prefill(self, feedback: Feedback) -> None:
         self._text.read(feedback)
 
-    def plant(self, limits: TreeLimits) -> None:
-        self._beams = limits.beams
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS, limits.worth)
-
-    def grow(self, rounds: int, progress: Progress) -> bool:
-        for _ in range(rounds):
-            nodes = self._grower.frontier(self._free_beams())
-            if not nodes:
-                return False
-            progress(0, 1)
-            states = self._run_root() if nodes == [ROOT] else self._run(nodes)
-            tokens, log_probs = self._head.best(states, BRANCH, self._allowed(nodes))
-            self._grower.expand(nodes, tokens, log_probs)
-        return bool(self._grower.frontier(self._free_beams()))
-
-    def snapshot(self, budget: int) -> TokenTree:
-        return self._grower.snapshot(budget)
-
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         self._text.advance(tokens, feedback)  # the tree's rows were computed from guesses
 
     def rewind(self, length: int) -> None:
         self._text.rewind(length)
 
-    def _allowed(self, nodes: list[int]) -> Allowed | None:
-        paths = [self._grower.path(node) for node in nodes]
-        return self._masks.rows(paths, self._head.vocabulary) if self._masks else None
-
     def _free_beams(self) -> int:
-        """Return how many nodes the next round may expand at most: each takes a slot in the cache."""
-        return min(self._beams, self._text.cache.free)
+        return min(self._limits.beams, self._text.cache.free)  # each node takes a slot in the cache
+
+    def _expand(self, nodes: list[int], progress: Progress) -> None:
+        progress(0, 1)
+        states = self._run_root() if nodes == [ROOT] else self._run(nodes)
+        allowed = self._allowed(nodes, self._head.vocabulary)
+        self._grower.expand(nodes, *self._head.best(states, BRANCH, allowed))
 
     def _run_root(self) -> Array:
         """Commit a row for each token up to the root; return the state [1, width] guessed at the root."""

@@ -14,12 +14,11 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.constraint.masks import Masks
-from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.drafting.best_first_drafter import BestFirstDrafter
+from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
 from engine.sampling import Sampler
-from engine.tree import ROOT, TokenTree
+from engine.tree import ROOT
 
 State = TypeVar("State")
 
@@ -75,7 +74,7 @@ def levels_of(candidates: Continuations) -> list[int]:
     return sorted(set(candidates.levels.tolist()), reverse=True)
 
 
-class LookupDrafter(Drafter, Generic[State]):
+class LookupDrafter(BestFirstDrafter, Generic[State]):
     """A drafter whose trees grow best-first by estimated chances. A subclass looks up continuations at the
     root and along a path; a `State` holds what the subclass needs to know about a node for its lookup.
 
@@ -86,11 +85,8 @@ class LookupDrafter(Drafter, Generic[State]):
     runs_a_model = False
 
     def __init__(self, levels: int, source: int) -> None:
+        super().__init__(DECAY, source)
         self._odds = Odds(levels)
-        self._source = source
-        self._limits = self.defaults
-        self._masks: Masks | None = None
-        self._grower = BestFirst(0, 0, DECAY, source)
         self._states: dict[int, State] = {}  # of the root and of expanded nodes
 
     @abstractmethod
@@ -106,27 +102,18 @@ class LookupDrafter(Drafter, Generic[State]):
         self._masks = sampler.masks
 
     def plant(self, limits: TreeLimits) -> None:
-        self._limits = limits
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, self._source, masks=self._masks)
+        super().plant(limits)
         self._states = {ROOT: self._at_root()}
 
-    def grow(self, rounds: int, progress: Progress) -> bool:
-        for _ in range(rounds):
-            nodes = self._grower.frontier(self._limits.beams)
-            if not nodes:
-                return False
-            found = [self._find(self._state(node)) for node in nodes]
-            width = max(len(candidates.tokens) for candidates in found)
-            tokens = np.zeros((len(nodes), width), np.int64)
-            log_chances = np.full((len(nodes), width), -np.inf, np.float32)
-            for row, candidates in enumerate(found):
-                tokens[row, : len(candidates.tokens)] = candidates.tokens
-                log_chances[row, : len(candidates.tokens)] = np.log(self._odds.chances(candidates))
-            self._grower.expand(nodes, tokens, log_chances)
-        return bool(self._grower.frontier(1))
-
-    def snapshot(self, budget: int) -> TokenTree:
-        return self._grower.snapshot(budget)
+    def _expand(self, nodes: list[int], progress: Progress) -> None:
+        found = [self._find(self._state(node)) for node in nodes]
+        width = max(len(candidates.tokens) for candidates in found)
+        tokens = np.zeros((len(nodes), width), np.int64)
+        log_chances = np.full((len(nodes), width), -np.inf, np.float32)
+        for row, candidates in enumerate(found):
+            tokens[row, : len(candidates.tokens)] = candidates.tokens
+            log_chances[row, : len(candidates.tokens)] = np.log(self._odds.chances(candidates))
+        self._grower.expand(nodes, tokens, log_chances)
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         state = self._states[ROOT]

@@ -26,7 +26,7 @@ class MedusaDrafter(PositionDrafter):
         self._state: Array = None  # [width] the target's state at the token before the root
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
-        self.masks = sampler.masks
+        self._masks = sampler.masks
 
     def observe_prefill(self, feedback: Feedback) -> None:
         self._state = feedback.hidden[self._layer][-1]

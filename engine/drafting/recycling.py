@@ -10,12 +10,11 @@ from collections.abc import Sequence as Ids
 
 import numpy as np
 
-from engine.constraint.masks import Masks
-from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.drafting.best_first_drafter import BestFirstDrafter
+from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
 from engine.sampling import Sampler
-from engine.tree import ROOT, SOURCE_RECYCLING, TokenTree
+from engine.tree import ROOT, SOURCE_RECYCLING
 
 TOP = 8  # the paper's table width
 DECAY = 0.8  # recorded probabilities are from other contexts, so each step is trusted less
@@ -24,7 +23,7 @@ DECAY = 0.8  # recorded probabilities are from other contexts, so each step is t
 PAIR_LOG_PROB = float(np.log(0.3))
 
 
-class RecyclingDrafter(Drafter):
+class RecyclingDrafter(BestFirstDrafter):
     """Drafts from the table. It is kept across answers, and `rewind` leaves it alone, because it describes
     the target, not a text."""
 
@@ -34,12 +33,10 @@ class RecyclingDrafter(Drafter):
     runs_a_model = False
 
     def __init__(self, vocabulary: int) -> None:
+        super().__init__(DECAY, SOURCE_RECYCLING)
         self._tokens = np.zeros((vocabulary, TOP), np.int64)
         self._log_probs = np.full((vocabulary, TOP), -np.inf, np.float32)  # -inf: no entry
         self._root = 0
-        self._masks: Masks | None = None
-        self._limits = self.defaults
-        self._grower = BestFirst(0, 0, DECAY, SOURCE_RECYCLING)
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._root = context[-1]
@@ -52,21 +49,9 @@ class RecyclingDrafter(Drafter):
     def observe_prefill(self, feedback: Feedback) -> None:
         self._learn(feedback)
 
-    def plant(self, limits: TreeLimits) -> None:
-        self._limits = limits
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_RECYCLING, masks=self._masks)
-
-    def grow(self, rounds: int, progress: Progress) -> bool:
-        for _ in range(rounds):
-            nodes = self._grower.frontier(self._limits.beams)
-            if not nodes:
-                return False
-            ids = [self._root if node == ROOT else self._grower.tokens[node] for node in nodes]
-            self._grower.expand(nodes, self._tokens[ids], self._log_probs[ids])
-        return bool(self._grower.frontier(1))
-
-    def snapshot(self, budget: int) -> TokenTree:
-        return self._grower.snapshot(budget)
+    def _expand(self, nodes: list[int], progress: Progress) -> None:
+        ids = [self._root if node == ROOT else self._grower.tokens[node] for node in nodes]
+        self._grower.expand(nodes, self._tokens[ids], self._log_probs[ids])
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         self._learn(feedback)

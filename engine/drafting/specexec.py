@@ -24,9 +24,10 @@ from numpy.typing import NDArray
 
 from engine.arrays import Array, as_float, like, log_softmax, log_sum_exp, namespace, on_host, top
 from engine.drafting.best_first import BestFirst
+from engine.drafting.best_first_drafter import BestFirstDrafter
 from engine.drafting.draft_rows import DraftRows
 from engine.drafting.exits import Exits
-from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler, TokenHistory, best_tokens, gumbel_noise
@@ -40,7 +41,7 @@ NUCLEUS_ERROR = 0.1  # the draft's error in the total probability of the tokens 
 XTC_ERROR = 0.05  # the draft's error in the probability of a token that XTC compares with its threshold
 
 
-class SpecExecDrafter(Drafter):
+class SpecExecDrafter(BestFirstDrafter):
     """Grows trees with a draft model. Attributes: `sequence`, the draft and its rows; `vocabulary`, the
     number of token ids that draft and target share."""
 
@@ -60,20 +61,18 @@ class SpecExecDrafter(Drafter):
     ) -> None:
         """branch: children per node. sharpening: the draft's temperature; below 1 the tree grows deeper and
         narrower. coupled: whether growth takes the target's noise into account."""
+        super().__init__(decay, SOURCE_DRAFT)
         self.sequence = sequence
         # A tree that lives on has committed its root; without it, states would have to be rewound.
         self.drafts_ahead = sequence.cache.rows_suffice
         self.follows = sequence.follows
         self.vocabulary = vocabulary
         self._branch = branch
-        self._decay = decay
         self._sharpening = sharpening
         self._coupled = coupled
         if not coupled:
             self.name = "specexec-uncoupled"
         self._sampler = Sampler()
-        self._limits = self.defaults
-        self._grower = BestFirst(0, 0, decay, SOURCE_DRAFT)
         self._exits: Exits | None = None  # of the tree that the target verifies, while it grows ahead
         self._rows = DraftRows(sequence)
         self._lives_on = False  # whether the tree was grown ahead, and its root has moved to the new root
@@ -94,27 +93,25 @@ class SpecExecDrafter(Drafter):
         else:
             lasting = limits.ahead > 0
             self._grower = BestFirst(
-                limits.budget, limits.depth, self._decay, SOURCE_DRAFT, limits.worth, lasting=lasting
+                limits.budget, limits.depth, self._decay, self._source, limits.worth, lasting=lasting
             )
             self._rows.plant()
         self._lives_on = False
 
-    def grow(self, rounds: int, progress: Progress) -> bool:
-        for _ in range(rounds):
-            nodes = self._frontier()
-            if not nodes:
-                return False
-            logits = self._rows.run(nodes, self._grower, progress)[:, : self.vocabulary]
-            columns = self._children(as_float(logits), nodes)
-            tokens, log_probs, log_chances = (on_host(column) for column in columns)
-            self._grower.expand(nodes, tokens, log_probs, log_chances)
-        return self._exits is not None or bool(self._frontier())
+    def _free_beams(self) -> int:
+        return min(AHEAD_BEAMS if self._exits else self._limits.beams, self._rows.free_rows)
 
     def _frontier(self) -> list[int]:
-        """Return the nodes to expand next."""
-        if self._exits:
-            return self._exits.frontier(min(AHEAD_BEAMS, self._rows.free_rows))
-        return self._grower.frontier(min(self._limits.beams, self._rows.free_rows))
+        return self._exits.frontier(self._free_beams()) if self._exits else super()._frontier()
+
+    def _can_grow(self) -> bool:
+        return self._exits is not None or super()._can_grow()
+
+    def _expand(self, nodes: list[int], progress: Progress) -> None:
+        logits = self._rows.run(nodes, self._grower, progress)[:, : self.vocabulary]
+        columns = self._children(as_float(logits), nodes)
+        tokens, log_probs, log_chances = (on_host(column) for column in columns)
+        self._grower.expand(nodes, tokens, log_probs, log_chances)
 
     def _children(self, logits: Array, nodes: list[int]) -> tuple[Array, Array, Array]:
         """Return the likeliest children of each node: token ids, log q, and the log of the chance that the
@@ -140,9 +137,6 @@ class SpecExecDrafter(Drafter):
         chances, places = top(values / self._sharpening, min(self._branch, self.vocabulary))
         tokens = xp.take_along_axis(tokens, places, axis=-1)
         return tokens, xp.take_along_axis(log_q, tokens, axis=-1), chances
-
-    def snapshot(self, budget: int) -> TokenTree:
-        return self._grower.snapshot(budget)
 
     def widen(self, tree: TokenTree, depth: int) -> bool:
         if self._limits.ahead:
