@@ -61,7 +61,7 @@ def add(kinds: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    from engine.serving.answer import sampler_of
+    from engine.serving.samplers import sampler_of
 
     prompts = prompts_of(parsed)
     options = checked_options(parsed, temperature=parsed.temperature, max_new_tokens=parsed.tokens)
@@ -77,7 +77,8 @@ def run(parsed: argparse.Namespace) -> int:
             for prompt in prompts:
                 say(f"{prompt.key}, answer")
                 message = protocol.Message("user", prompt.text)
-                answer = engine.session.answer([message], options, lambda event: None, cancelled)
+                chat = protocol.Chat(id=0, messages=[message], options=options)
+                answer = engine.session.answer(chat, lambda event: None, cancelled)
                 read = pair.tokenizer.encode_chat([{"role": "user", "content": prompt.text}])
                 texts.append((read, answer.token_ids))
             sampler = sampler_of(options, parsed.seed, pair.tokenizer)

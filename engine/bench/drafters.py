@@ -338,7 +338,8 @@ class Bench:
         options.overlap = cell.overlap
         self._session.forget()
         message = protocol.Message("user", prompt.text)
-        answer = self._session.answer([message], options, emit, self._cancelled)
+        chat = protocol.Chat(id=0, messages=[message], options=options)
+        answer = self._session.answer(chat, emit, self._cancelled)
         if answer.stop_reason == "cancelled":
             raise Interrupted(
                 "The benchmark was interrupted.", "With --json-lines, the same command resumes it."
@@ -350,7 +351,7 @@ class Bench:
         from engine.decoding.budget import FixedLimits
         from engine.decoding.iteration import Iterated, decode
         from engine.model.interface import no_progress
-        from engine.serving.answer import sampler_of
+        from engine.serving.samplers import sampler_of
 
         recorded = self._recorded_answer(prompt, cell.sampling.repeated(repeat))
         self._session.forget()

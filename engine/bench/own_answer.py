@@ -26,7 +26,8 @@ def main() -> None:
         options = protocol.Options(
             drafter=order["drafter"], temperature=0.0, max_new_tokens=tokens, seed=0, stop_loops=False
         )
-        return session.answer([protocol.Message("user", question)], options, _ignore, _never)
+        chat = protocol.Chat(id=0, messages=[protocol.Message("user", question)], options=options)
+        return session.answer(chat, _ignore, _never)
 
     long = ask(order["long"], 1) if order["long"] else None
     session.forget()

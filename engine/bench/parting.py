@@ -156,7 +156,8 @@ def _text(
     assert engine.session is not None
     engine.session.forget()
     message = protocol.Message("user", prompt.text)
-    answer = engine.session.answer([message], options, lambda event: None, cancelled)
+    chat = protocol.Chat(id=0, messages=[message], options=options)
+    answer = engine.session.answer(chat, lambda event: None, cancelled)
     if answer.stop_reason == "cancelled":
         raise Interrupted("The benchmark was interrupted.", "Run the same command again to restart it.")
     tops = [[log_prob for _, log_prob in each.top] for each in answer.log_probs or []]

@@ -242,7 +242,8 @@ class AnswerTimes:
         )
         session.forget()
         before = timed(self._streamer.sweep, 3)
-        answer = session.answer([protocol.Message("user", PROMPT)], options, _ignore, _never)
+        chat = protocol.Chat(id=0, messages=[protocol.Message("user", PROMPT)], options=options)
+        answer = session.answer(chat, _ignore, _never)
         after = timed(self._streamer.sweep, 3)
         phases = {
             name: getattr(answer.seconds, name) / answer.target_passes

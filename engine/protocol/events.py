@@ -362,7 +362,7 @@ class Answer(Struct, tag=True, kw_only=True):
     link_gb_per_s: float | None
     memory: Memory  # zeros for an engine elsewhere
     drafter: str  # "" for an engine elsewhere
-    budget: int  # the largest budget of all iterations
+    budget: int  # the largest budget of all iterations; 0 if there were none
     budgets: list[int]  # the budget of each iteration
     drafted: list[int] = []  # the number of nodes in the tree of each iteration
     accepted: list[int] = []  # the number of accepted nodes in each iteration

@@ -87,6 +87,7 @@ class EngineService:
         """
         seed = secrets.randbits(63) if request.options.seed is None else request.options.seed
         options = structs.replace(request.options, seed=seed)  # so that a second attempt draws the same noise
+        request = structs.replace(request, options=options)
         begun = None
         note = ""
         while True:
@@ -95,17 +96,7 @@ class EngineService:
             try:
                 if request.fresh:
                     self.session.renew_drafters()
-                answer = self.session.answer(
-                    request.messages,
-                    options,
-                    emit,
-                    cancelled,
-                    request.id,
-                    prompt=request.prompt,
-                    template=request.template,
-                    conversation=request.conversation,
-                    begun=begun,
-                )
+                answer = self.session.answer(request, emit, cancelled, begun)
                 usual = begun is None and request.options.recording is None
                 expected = usual and answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads

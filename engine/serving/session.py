@@ -6,27 +6,32 @@ module converts token ids to text and applies the rules that end an answer; it i
 windows and command lines.
 """
 
+import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 
 from engine import firsts, protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
-from engine.decoding.ahead import GrowingAhead, Payoff, ahead_rule
+from engine.decoding.ahead import Payoff, ahead_rule
 from engine.decoding.budget import BUDGETS, START, AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.cost import WorkDone, unknown
-from engine.decoding.iteration import Rule, decode
+from engine.decoding.iteration import Event, Rule, commit, decode
 from engine.decoding.regrowth import Regrown
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
+from engine.model.interface import Progress
 from engine.model.sequence import Sequence
 from engine.planner import TreePlan
 from engine.protocol import thoughts
-from engine.serving.answer import AnswerWriter, BegunAnswer, Emit
+from engine.sampling import Sampler
+from engine.serving.answer import AnswerWriter, Emit, Prompt
+from engine.serving.answer_figures import AnswerFigures, BegunAnswer
 from engine.serving.pair import LoadedPair
+from engine.serving.samplers import sampler_of
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
 from engine.serving.template_input import NO_INPUT, is_empty, template_message, template_tool
 from engine.streaming.disk_watch import ignore_silence
@@ -104,18 +109,24 @@ class Session:
             shown=shown,
         )
 
-    def _masks(
-        self,
-        options: protocol.Options,
-        before: list[int],
-        begun: str,
-    ) -> Masks | None:
-        """Return what constrains the answer, or None. before: the prompt; begun: how the answer begins."""
+    def _masks(self, options: protocol.Options, prompt: Prompt) -> Masks | None:
+        """Return what constrains the answer, or None."""
         if options.constraint is None and options.thinking_budget is None:
             return None
         return self._constraints.masks(
-            options.constraint, options.thinking_budget, before, begun, frozenset(options.shown)
+            options.constraint,
+            options.thinking_budget,
+            prompt.before,
+            prompt.beginning,
+            frozenset(options.shown),
         )
+
+    def _sampler(self, options: protocol.Options, prompt: Prompt) -> Sampler:
+        """Return what chooses the tokens of the answer. Raises BadConstraint."""
+        seed = secrets.randbits(63) if options.seed is None else options.seed
+        first = None if prompt.beginning else len(prompt.tokens)
+        sampler = sampler_of(options, seed, self.pair.tokenizer, first)
+        return replace(sampler, masks=self._masks(options, prompt))
 
     def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
@@ -152,6 +163,35 @@ class Session:
             rule.begin()
         return Overridden(rule, fixed) if fixed else rule
 
+    def _rule_for(self, drafter: Drafter, options: protocol.Options) -> tuple[Rule, bool]:
+        """Return the rule that sets the limits of each tree of an answer, and whether the drafter may go on
+        while the target verifies. Raises BadOption."""
+        rule = self._rule(drafter, options)
+        if options.recording:
+            return Regrown(rule, options.recording), False
+        if options.budgets:
+            rule = Replayed(rule, [min(budget, self._trees.most) for budget in options.budgets])
+        ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
+        return (rule, False) if ahead is None else (ahead, True)
+
+    def _verifier(
+        self, options: protocol.Options, sampler: Sampler, show_pass: Progress, ahead: bool
+    ) -> TargetVerifier:
+        """Return what verifies the trees of an answer. show_pass: called during each pass over a tree. ahead:
+        whether the drafter may go on meanwhile."""
+        reported = options.log_probs
+        if options.telemetry:
+            reported = max(reported or 0, ALTERNATIVES)
+        return TargetVerifier(
+            self.pair.target,
+            sampler,
+            log_probs=reported,
+            judged=MAX_JUDGED if options.telemetry else 0,
+            progress=show_pass,
+            ahead=ahead,
+            reused=options.recording.reused_tokens if options.recording else None,
+        )
+
     def _work(self) -> WorkDone:
         """Return what the models have done so far."""
         experts = self.pair.target.model.experts
@@ -169,10 +209,13 @@ class Session:
             self.forget()
 
     def renew_drafters(self) -> None:
-        """Drop all drafters with what they have learnt from earlier answers."""
+        """Drop all drafters with what they, and the rules for their trees, have learnt from earlier
+        answers."""
         for drafter in self._drafters.values():
             drafter.rewind(0)
         self._drafters.clear()
+        self._rules.clear()
+        self._payoffs.clear()
 
     def tokens_of(
         self,
@@ -198,23 +241,50 @@ class Session:
             raise nothing
         return tokens
 
+    def _checked_tokens(self, request: protocol.Chat) -> list[int]:
+        """Return the token ids of a request's prompt. Raises the errors of `answer` about them and about the
+        tokens that the options name."""
+        options, vocabulary = request.options, self.pair.target.model.vocabulary
+        tokens = self.tokens_of(request.messages, request.prompt, request.template, options.shown)
+        if max(tokens) >= vocabulary:
+            raise BadCheckpoint(
+                "The tokenizer uses tokens that the model does not have.",
+                "Download the model again, with all its files.",
+            )
+        if unknown := [token for token in options.logit_bias if token >= vocabulary]:
+            raise BadOption(
+                f"There is no token {unknown[0]}: the model has {vocabulary:,}.",
+                "Correct --logit-bias.",
+            )
+        if len(tokens) >= self.context:
+            raise PromptTooLong(
+                f"The conversation is {len(tokens):,} tokens long, but the context holds {self.context:,}.",
+                "Shorten the message, start a new chat, or load the model with a larger context.",
+            )
+        return tokens
+
+    def _prompt(self, request: protocol.Chat) -> Prompt:
+        """Return what the answer to a request follows."""
+        tokens = self._checked_tokens(request)
+        if request.prompt is not None:
+            return Prompt(tokens, before=tokens, beginning="", thought="")
+        before, beginning = tokens, protocol.begun_in(request.messages)
+        if beginning:
+            shown = request.options.shown
+            before = self._encoded(request.messages[:-1], request.template, shown=shown)
+        end = self.pair.tokenizer.decode_all(before[-PROMPT_END:])
+        return Prompt(tokens, before, beginning, thoughts.opened(end))
+
     def answer(
         self,
-        messages: list[protocol.Message],
-        options: protocol.Options,
+        request: protocol.Chat,
         emit: Emit,
         cancelled: Callable[[], bool],
-        request: int = 0,
-        prompt: str | None = None,
-        *,
-        template: protocol.TemplateInput = NO_INPUT,
-        conversation: str = "",
         begun: BegunAnswer | None = None,
     ) -> protocol.Answer:
-        """Answer the last message, or continue it if it is the assistant's; or continue `prompt`. `emit`
-        receives events meanwhile, in the order of the protocol. conversation: whose rows they are. begun:
-        what another session has committed of this answer; it goes on from there, or ends if this context is
-        too small for that.
+        """Answer a request; it is for this pair, whatever target it names. `emit` receives events meanwhile,
+        in the order of the protocol. begun: what another session has committed of this answer; it goes on
+        from there, or ends if this context is too small for that.
 
         `cancelled` is called once per chunk of a pass; when it returns true, or the pass is interrupted
         (`engine.interruption`), the answer ends with the text so far.
@@ -227,47 +297,31 @@ class Session:
         """
         started = time.perf_counter()
         self.begun = begun
+        options = request.options
         drafter = self.drafter(options.drafter)
-        tokens = self.tokens_of(messages, prompt, template, options.shown)
-        if max(tokens) >= self.pair.target.model.vocabulary:
-            raise BadCheckpoint(
-                "The tokenizer uses tokens that the model does not have.",
-                "Download the model again, with all its files.",
-            )
-        if unknown := [token for token in options.logit_bias if token >= self.pair.target.model.vocabulary]:
-            raise BadOption(
-                f"There is no token {unknown[0]}: the model has {self.pair.target.model.vocabulary:,}.",
-                "Correct --logit-bias.",
-            )
-        if len(tokens) >= self.context:
-            raise PromptTooLong(
-                f"The conversation is {len(tokens):,} tokens long, but the context holds {self.context:,}.",
-                "Shorten the message, start a new chat, or load the model with a larger context.",
-            )
+        prompt = self._prompt(request)
         for sequence in self._sequences:
             if sequence.known:
-                sequence.known.owner = conversation
-        beginning = protocol.begun_in(messages) if prompt is None else ""
-        before = self._encoded(messages[:-1], template, shown=options.shown) if beginning else tokens
-        end = "" if prompt is not None else self.pair.tokenizer.decode_all(before[-PROMPT_END:])
-        masks = self._masks(options, before, beginning)
-        rule = self._rule(drafter, options)
-        ahead: GrowingAhead | None = None
-        if options.recording:
-            rule = Regrown(rule, options.recording)
-        else:
-            if options.budgets:
-                rule = Replayed(rule, [min(budget, self._trees.most) for budget in options.budgets])
-            ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
-            rule = ahead or rule
+                sequence.known.owner = request.conversation
+        sampler = self._sampler(options, prompt)
+        rule, ahead = self._rule_for(drafter, options)
+        most = options.recording.reused_tokens if options.recording else None
         writer = AnswerWriter(
-            *(request, self.pair, drafter, tokens, options, masks, rule, emit, started), begins=not beginning
+            request,
+            prompt,
+            self.pair,
+            drafter,
+            AnswerFigures(self.pair.target, started),
+            emit,
+            seed=sampler.seed,
+            reused_tokens=self.pair.target.align(prompt.tokens[:-1][:most]),
         )
-        writer.begin(thoughts.opened(end), beginning, begun)
-        if begun is not None:
-            if masks is not None:
-                masks.commit(begun.tokens)
-            if len(tokens) + len(begun.tokens) >= self.context:
+        if begun is None:
+            writer.begin()
+        else:
+            writer.resume(begun)
+            commit(sampler, begun.tokens)
+            if len(prompt.tokens) + len(begun.tokens) >= self.context:
                 return writer.finish()
 
         def progress(done: int, total: int) -> None:
@@ -276,23 +330,22 @@ class Session:
             writer.read(done, total)
 
         stream = decode(
-            TargetVerifier(
-                self.pair.target,
-                writer.sampler,
-                max(options.log_probs or 0, ALTERNATIVES) if options.telemetry else options.log_probs,
-                MAX_JUDGED if options.telemetry else 0,
-                writer.show_pass,
-                ahead is not None,
-                options.recording.reused_tokens if options.recording else None,
-            ),
+            self._verifier(options, sampler, writer.show_pass, ahead),
             drafter,
-            writer.sampler,
-            [*tokens, *writer.tokens],
+            sampler,
+            [*prompt.tokens, *writer.tokens],
             rule,
             self.pair.tokenizer.eos_ids,
             (options.max_new_tokens or self.context) - len(writer.tokens),
             progress,
         )
+        self._write(stream, writer)
+        for sequence in self._sequences:
+            sequence.save()
+        return writer.finish()
+
+    def _write(self, stream: Generator[Event, None, None], writer: AnswerWriter) -> None:
+        """Let `writer` send the events of an answer, up to where it ends."""
         streamer = self.pair.target.model.streamer
         if streamer:
             streamer.watch.on_silence = writer.show_silence
@@ -304,13 +357,10 @@ class Session:
         except (Cancelled, Interrupted):
             writer.cancelled = True
         except Exception:
-            self.begun = writer.begun() if writer.tokens else None
+            self.begun = writer.begun()
             self.forget()
             raise
         finally:
             stream.close()
             if streamer:
                 streamer.watch.on_silence = ignore_silence
-        for sequence in self._sequences:
-            sequence.save()
-        return writer.finish()

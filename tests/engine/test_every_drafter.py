@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from engine.drafting import available
 from engine.heads import open_heads
 from engine.model.sequence import Sequence
-from engine.protocol import Message, Options, Seconds, TextDelta
+from engine.protocol import Chat, Message, Options, Seconds, TextDelta
 from engine.repetition import loops
 from engine.sampling import Sampler
-from engine.serving.answer import BegunAnswer, sampler_of
+from engine.serving.answer_figures import BegunAnswer
 from engine.serving.pair import LoadedPair
+from engine.serving.samplers import sampler_of
 from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import assert_same
@@ -80,6 +81,10 @@ def session(method=None, capacity=CAPACITY, kind="llama"):
     return Session(LoadedPair(Sequence(target, capacity), Sequence(draft, capacity), Letters(), loaded))
 
 
+def answered(session, messages, options, emit=lambda _: None, begun=None):
+    return session.answer(Chat(id=0, messages=messages, options=options), emit, lambda: False, begun)
+
+
 HEADS = ["eagle", "medusa", "p-eagle", "dflash"]
 DRAFTERS = [*available(True), *HEADS, "specexec+lookahead", "specexec-uncoupled"]
 
@@ -117,8 +122,8 @@ def test_the_answer_equals_plain_decoding(name, options, turns):
     messages = []
     for turn in turns:
         messages = [*messages, Message("user", turn)]
-        expected = plain.answer(messages, Options(**options, drafter="none"), lambda _: None, lambda: False)
-        found = drafted.answer(messages, Options(**options, drafter=name), lambda _: None, lambda: False)
+        expected = answered(plain, messages, Options(**options, drafter="none"))
+        found = answered(drafted, messages, Options(**options, drafter=name))
         prompt = Letters().encode_chat([{"content": message.content} for message in messages])
         check_by_itself(found, prompt, options)
         exact = not drafted.drafter(name).needs.rejection or options["temperature"] == 0
@@ -144,7 +149,7 @@ def ask(session, **options):
     deltas = []
     message = Message("user", "xabc")
     options = Options(temperature=0.0, logit_bias={END: -100.0}, **options)
-    answer = session.answer([message], options, deltas.append, lambda: False)
+    answer = answered(session, [message], options, deltas.append)
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == answer.text
     return answer
 
@@ -205,7 +210,7 @@ def test_only_the_first_token_pays_for_what_is_suppressed_there(name, monkeypatc
     monkeypatch.setattr(Letters, "first_suppressed_ids", frozenset({END}))
     options = Options(drafter=name, temperature=0.0, max_new_tokens=12, budget=24)
     prompt = Message("user", "xabc")
-    assert session(name).answer([prompt], options, lambda _: None, lambda: False).tokens > 4
+    assert answered(session(name), [prompt], options).tokens > 4
     assert altered == [len(prompt.content)]
 
 
@@ -214,8 +219,7 @@ def test_an_answer_that_another_pair_goes_on_with_begins_where_it_began(monkeypa
 
     def resumed(tokens):
         begun = BegunAnswer(tokens, [], [], [], [], Seconds(), 0.0, 0.0, 0, None)
-        message = [Message("user", "xabc")]
-        return session().answer(message, options, lambda _: None, lambda: False, begun=begun).token_ids
+        return answered(session(), [Message("user", "xabc")], options, begun=begun).token_ids
 
     free = resumed([])
     monkeypatch.setattr(Letters, "first_suppressed_ids", frozenset(free))
@@ -230,7 +234,7 @@ def test_an_answer_that_is_continued_may_go_on_with_any_token(monkeypatch):
     monkeypatch.setattr(Letters, "first_suppressed_ids", others)
     options = Options(drafter="none", temperature=0.0, logit_bias={END: -100.0}, max_new_tokens=11)
     begun = Message("assistant", free.text[0])
-    rest = plain.answer([Message("user", "xabc"), begun], options, lambda _: None, lambda: False)
+    rest = answered(plain, [Message("user", "xabc"), begun], options)
     assert [free.token_ids[0], *rest.token_ids] == free.token_ids
 
 
@@ -281,7 +285,7 @@ def answers_with_states(asked, name):
     for turn, temperature in STATE_TURNS:
         settings = dict(temperature=temperature, seed=3, max_new_tokens=20, logit_bias={END: -30.0})
         options = Options(drafter=name, **settings)
-        answer = asked.answer([Message("user", turn)], options, lambda _: None, lambda: False)
+        answer = answered(asked, [Message("user", turn)], options)
         answers.append((turn, options, answer))
     return answers
 

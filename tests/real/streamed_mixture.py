@@ -52,7 +52,8 @@ def main() -> None:
         if isinstance(event, protocol.IterationDone):
             passes.append(event)
 
-    engine.session.answer([protocol.Message("user", QUESTION)], options, note, _never)
+    chat = protocol.Chat(id=0, messages=[protocol.Message("user", QUESTION)], options=options)
+    engine.session.answer(chat, note, _never)
     after = timed(streamer.sweep, 2)
     speed = streamer.pass_nbytes * 2 / (before.s + after.s)
     print("\n".join(table(Routing(layers, passes=TRACE), streamer, passes, given.before, speed)))

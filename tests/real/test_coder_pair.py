@@ -4,7 +4,7 @@ installed."""
 import pytest
 
 from engine import catalog, protocol
-from engine.protocol import Message, Options
+from engine.protocol import Chat, Message, Options
 from engine.serving.service import EngineService
 from tests.engine.conftest import model_file
 from tests.engine.models import counted
@@ -35,7 +35,8 @@ def loaded(dtype: str) -> EngineService:
 def ask(engine, messages, **options):
     events = []
     messages = [Message("user", messages)] if isinstance(messages, str) else messages
-    return engine.session.answer(messages, Options(seed=7, **options), events.append, lambda: False)
+    chat = Chat(id=0, messages=messages, options=Options(seed=7, **options))
+    return engine.session.answer(chat, events.append, lambda: False)
 
 
 @pytest.fixture(scope="module")

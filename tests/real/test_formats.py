@@ -34,9 +34,9 @@ def answer(path: Path, **how) -> tuple[EngineService, protocol.Answer]:
         id=1, target=str(path), draft="none", dtype="float32", device="cpu", context=256, **how
     )
     engine.load(load, lambda event: None, lambda: False)
-    result = engine.session.answer(
-        [Message("user", PROMPT)], Options(max_new_tokens=TOKENS), lambda event: None, lambda: False
-    )
+    options = Options(max_new_tokens=TOKENS)
+    chat = protocol.Chat(id=0, messages=[Message("user", PROMPT)], options=options)
+    result = engine.session.answer(chat, lambda event: None, lambda: False)
     return engine, result
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.errors import DeadEnd
 from engine.model.sequence import Sequence
-from engine.protocol import Constraint, IterationDone, Message, Options
+from engine.protocol import Chat, Constraint, IterationDone, Message, Options
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from tests.engine.constraint.letters import SpellingLetters, masks
@@ -39,7 +39,8 @@ def session(method=None):
 
 def answered(answering, options, events=None):
     emit = (lambda event: None) if events is None else events.append
-    return answering.answer([Message("user", "xaQ")], options, emit, lambda: False)
+    chat = Chat(id=0, messages=[Message("user", "xaQ")], options=options)
+    return answering.answer(chat, emit, lambda: False)
 
 
 @pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none"])

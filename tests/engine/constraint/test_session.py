@@ -7,7 +7,7 @@ import pytest
 from engine.bench.constraints import SCHEMAS, satisfies
 from engine.constraint.constraints import Constraints
 from engine.errors import BadConstraint
-from engine.protocol import Constraint, Load, Message, Options
+from engine.protocol import Chat, Constraint, Load, Message, Options
 from engine.serving.service import EngineService
 from tests.engine.conftest import model_file
 
@@ -25,7 +25,8 @@ def engine():
 
 def answered(engine, message=CITIES, begun="", **options):
     messages = [message, *([Message("assistant", begun)] if begun else [])]
-    return engine.session.answer(messages, Options(**options), lambda event: None, lambda: False)
+    chat = Chat(id=0, messages=messages, options=Options(**options))
+    return engine.session.answer(chat, lambda event: None, lambda: False)
 
 
 @pytest.mark.parametrize("number", range(0, len(SCHEMAS), 3))

@@ -7,7 +7,7 @@ from engine.drafting import TreeLimits
 from engine.drafting.sps import SpsDrafter
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
-from engine.protocol import Message, Options
+from engine.protocol import Chat, Message, Options
 from engine.sampling import Sampler
 from tests.engine.decoding.test_iteration import PROMPT, pair
 from tests.engine.models import VOCABULARY, ours, reference
@@ -39,7 +39,8 @@ def test_chains_are_never_longer_than_the_limits():
 
 def answer(session, **options):
     options = Options(drafter="sps", seed=1, **options)
-    return session.answer([Message("user", "xyz")], options, lambda event: None, lambda: False)
+    chat = Chat(id=0, messages=[Message("user", "xyz")], options=options)
+    return session.answer(chat, lambda event: None, lambda: False)
 
 
 def test_an_answer_without_a_budget_adapts_the_chain_length():
@@ -53,6 +54,8 @@ def test_an_answer_without_a_budget_adapts_the_chain_length():
     assert answer(pair, temperature=0.7).budgets[0] in {last - 1, last, last + 2}, "kept for the next answer"
     again = answer(session(), temperature=0.7, budgets=found.budgets)
     assert (again.token_ids, again.budgets) == (found.token_ids, found.budgets)
+    pair.renew_drafters()
+    assert answer(pair, temperature=0.7).budgets == found.budgets, "what was learned is forgotten"
 
 
 def test_a_fixed_budget_is_not_adapted():

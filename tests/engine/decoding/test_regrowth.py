@@ -22,7 +22,7 @@ from engine.drafting import TreeLimits
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.sequence import Sequence
-from engine.protocol import AnswerRecording, Message, Options
+from engine.protocol import AnswerRecording, Chat, Message, Options
 from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
@@ -139,7 +139,8 @@ def session(files, pass_s):
 
 def ask(session, drafter="specexec", **options):
     options = Options(drafter=drafter, log_probs=1, max_new_tokens=32, stop_loops=False, **options)
-    return session.answer([Message("user", QUESTION)], options, lambda event: None, lambda: False)
+    chat = Chat(id=0, messages=[Message("user", QUESTION)], options=options)
+    return session.answer(chat, lambda event: None, lambda: False)
 
 
 def numbers(answer):

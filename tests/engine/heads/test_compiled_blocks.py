@@ -14,7 +14,7 @@ from engine.errors import BadCheckpoint, Interrupted
 from engine.heads import compiled_dflash, compiled_p_eagle, load_compiled_heads, open_heads
 from engine.model.compiled import CompiledModel
 from engine.model.sequence import Sequence
-from engine.protocol import Message, Options
+from engine.protocol import Chat, Message, Options
 from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
@@ -192,7 +192,8 @@ def test_answers_turn_after_turn_equal_plain_decoding(kind, sampled):
         texts = {}
         for drafter, session in sessions.items():
             options = Options(drafter=drafter, seed=3, max_new_tokens=20, budget=12, **setting)
-            answer = session.answer(messages, options, lambda event: None, lambda: False)
+            chat = Chat(id=0, messages=messages, options=options)
+            answer = session.answer(chat, lambda event: None, lambda: False)
             texts[drafter] = answer.token_ids
         assert texts[kind] == texts["merged"] == texts["none"]
         messages.append(Message("assistant", "x"))

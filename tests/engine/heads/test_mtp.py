@@ -223,9 +223,8 @@ def test_trees_grown_with_it_give_the_text_of_plain_decoding(kind, write, tmp_pa
     texts = {}
     for drafter in ("none", "eagle", "merged"):
         options = Options(drafter=drafter, seed=3, temperature=1.0, max_new_tokens=24, budget=8)
-        texts[drafter] = session.answer(
-            [Message("user", "Hello")], options, lambda event: None, lambda: False
-        ).token_ids
+        chat = Chat(id=0, messages=[Message("user", "Hello")], options=options)
+        texts[drafter] = session.answer(chat, lambda event: None, lambda: False).token_ids
     assert texts["eagle"] == texts["merged"] == texts["none"]
 
 

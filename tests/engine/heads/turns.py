@@ -1,7 +1,7 @@
 """Conversations in which heads draft."""
 
 from engine.model.sequence import Sequence
-from engine.protocol import Message, Options
+from engine.protocol import Chat, Message, Options
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from tests.engine.bench.tiny import Letters
@@ -19,15 +19,11 @@ def check_turns(target, head, drafter, sampled):
     messages = []
     for turn in ("Hello", "again"):
         messages.append(Message("user", turn))
-        answers = {
-            name: session.answer(
-                messages,
-                Options(drafter=name, seed=3, max_new_tokens=20, budget=12, **setting),
-                lambda event: None,
-                lambda: False,
-            )
-            for name, session in sessions.items()
-        }
+        answers = {}
+        for name, session in sessions.items():
+            options = Options(drafter=name, seed=3, max_new_tokens=20, budget=12, **setting)
+            chat = Chat(id=0, messages=messages, options=options)
+            answers[name] = session.answer(chat, lambda event: None, lambda: False)
         texts = {name: answer.token_ids for name, answer in answers.items()}
         assert texts[drafter] == texts["merged"] == texts["none"]
         messages.append(Message("assistant", answers["none"].text or "x"))

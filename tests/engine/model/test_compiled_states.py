@@ -20,7 +20,7 @@ from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
 from engine.planner.outline import checkpoint_outline
 from engine.prompt_cache import KnownRows, PromptCache
-from engine.protocol import Message, Options
+from engine.protocol import Chat, Message, Options
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from engine.streaming import WeightLimits
@@ -319,7 +319,9 @@ def test_every_drafter_gives_the_tokens_of_plain_decoding(name):
         options = dict(temperature=temperature, seed=3, max_new_tokens=20, logit_bias={END: -30.0})
         expected, found = (
             each.answer(
-                [Message("user", turn)], Options(**options, drafter=how), lambda _: None, lambda: False
+                Chat(id=0, messages=[Message("user", turn)], options=Options(**options, drafter=how)),
+                lambda _: None,
+                lambda: False,
             )
             for each, how in ((plain, "none"), (drafted, name))
         )

@@ -15,7 +15,7 @@ from engine.errors import OutOfMemory
 from engine.planner import Plan
 from engine.protocol import Message, Options
 from engine.serving import fit
-from engine.serving.answer import BegunAnswer
+from engine.serving.answer_figures import BegunAnswer
 from engine.serving.load import weight_limits
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits
@@ -207,7 +207,7 @@ def test_an_answer_ends_if_it_no_longer_fits_the_context_of_the_smaller_plan():
     session = engine.session
     room = session.context - len(session.tokens_of(QUESTION))
     begun = BegunAnswer([9] * room, [], [0] * (room - 1), [], [], protocol.Seconds(), 0.0, 1.0, 0, None)
-    answer = session.answer(QUESTION, Options(), [].append, lambda: False, begun=begun)
+    answer = session.answer(protocol.Chat(id=1, messages=QUESTION), [].append, lambda: False, begun=begun)
     assert (answer.stop_reason, answer.token_ids) == ("context_full", [9] * room)
     engine.unload()
 

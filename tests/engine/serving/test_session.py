@@ -7,14 +7,15 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from engine.errors import BadNumbers, BadOption, EmptyPrompt, PromptTooLong
-from engine.protocol import IterationDone, Message, Options, PrefillProgress, TextDelta, TreeGrown
-from engine.serving.answer import sampler_of
+from engine.protocol import Chat, IterationDone, Message, Options, PrefillProgress, TextDelta, TreeGrown
+from engine.serving.samplers import sampler_of
 
 
 def ask(engine, messages, cancelled=lambda: False, **options):
     events = []
     messages = [Message("user", messages)] if isinstance(messages, str) else messages
-    answer = engine.session.answer(messages, Options(**{"seed": 3, **options}), events.append, cancelled)
+    chat = Chat(id=0, messages=messages, options=Options(**{"seed": 3, **options}))
+    answer = engine.session.answer(chat, events.append, cancelled)
     return answer, events
 
 

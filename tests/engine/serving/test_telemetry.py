@@ -4,15 +4,15 @@ import math
 
 import pytest
 
-from engine.protocol import IterationDone, Message, Options, PassProgress, TreeGrown
+from engine.protocol import Chat, IterationDone, Message, Options, PassProgress, TreeGrown
 from engine.serving import telemetry
 from engine.serving.telemetry import Pace
 
 
 def ask(engine, prompt, **options):
     events = []
-    asked = Options(seed=3, **options)
-    answer = engine.session.answer([Message("user", prompt)], asked, events.append, lambda: False)
+    chat = Chat(id=0, messages=[Message("user", prompt)], options=Options(seed=3, **options))
+    answer = engine.session.answer(chat, events.append, lambda: False)
     return answer, events
 
 

@@ -5,7 +5,7 @@ import pytest
 from engine.decoding.cost import unknown
 from engine.errors import BadOption
 from engine.planner import TreePlan
-from engine.protocol import Message, Options
+from engine.protocol import Chat, Message, Options
 from engine.serving.session import Session
 from tests.engine.bench.tiny import tiny_session
 
@@ -17,7 +17,8 @@ def answered(rows=None, **options):
     session = Session(tiny_session().pair, TreePlan(7, MOST, unknown, unknown))
     session.pair.target.cache.pass_rows = rows
     chosen = Options(**{"seed": 3, "max_new_tokens": 60, **options})
-    return session.answer([Message("user", "HELLO")], chosen, lambda event: None, lambda: False)
+    chat = Chat(id=0, messages=[Message("user", "HELLO")], options=chosen)
+    return session.answer(chat, lambda event: None, lambda: False)
 
 
 def test_the_rule_and_defaults_of_drafters_keep_to_the_memory_that_is_planned_for():
