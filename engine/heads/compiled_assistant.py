@@ -128,12 +128,12 @@ def _layer(assistant: Assistant, number: int, tensors: PackedTensors, rotary: Ro
         return tensors.vector(f"{path}.{name}.weight")
 
     return Layer(
-        norm("input_layernorm"),
-        [tensors.matrix(f"{path}.self_attn.q_proj.weight")],
-        [tensors.matrix(f"{path}.self_attn.o_proj.weight")],
-        norm("pre_feedforward_layernorm"),
-        [tensors.matrix(f"{path}.mlp.{name}_proj.weight") for name in ("gate", "up")],
-        [tensors.matrix(f"{path}.mlp.down_proj.weight")],
+        attention_norm=norm("input_layernorm"),
+        qkv=[tensors.matrix(f"{path}.self_attn.q_proj.weight")],
+        output=[tensors.matrix(f"{path}.self_attn.o_proj.weight")],
+        feed_norm=norm("pre_feedforward_layernorm"),
+        gate_up=[tensors.matrix(f"{path}.mlp.{name}_proj.weight") for name in ("gate", "up")],
+        down=[tensors.matrix(f"{path}.mlp.down_proj.weight")],
         query_norm=norm("self_attn.q_norm"),
         attention_post=norm("post_attention_layernorm"),
         feed_post=norm("post_feedforward_layernorm"),

@@ -99,8 +99,12 @@ class PackedTensors:
             return self.vector(whole) if whole in self._tensors else None
 
         return Layer(
-            *(norm("input_layernorm"), some("self_attn", *"qkv"), some("self_attn", "o")),
-            *(norm("post_attention_layernorm"), some("mlp", "gate", "up"), some("mlp", "down")),
+            attention_norm=norm("input_layernorm"),
+            qkv=some("self_attn", *"qkv"),
             query_norm=norm("self_attn.q_norm"),
             key_norm=norm("self_attn.k_norm"),
+            output=some("self_attn", "o"),
+            feed_norm=norm("post_attention_layernorm"),
+            gate_up=some("mlp", "gate", "up"),
+            down=some("mlp", "down"),
         )
