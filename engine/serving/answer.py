@@ -18,7 +18,7 @@ Emit = Callable[[protocol.Event], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class AnswerPrompt:
     """What an answer follows.
 
     tokens: all of them; before: those before the beginning of the answer, if the request begins it.
@@ -41,7 +41,7 @@ class AnswerWriter:
     def __init__(
         self,
         request: protocol.Chat,
-        prompt: Prompt,
+        prompt: AnswerPrompt,
         pair: LoadedPair,
         drafter: Drafter,
         figures: AnswerFigures,

@@ -28,7 +28,7 @@ from engine.model.sequence import Sequence
 from engine.planner import TreePlan
 from engine.protocol import thoughts
 from engine.sampling import Sampler
-from engine.serving.answer import AnswerWriter, Emit, Prompt
+from engine.serving.answer import AnswerPrompt, AnswerWriter, Emit
 from engine.serving.answer_figures import AnswerFigures, BegunAnswer
 from engine.serving.pair import LoadedPair
 from engine.serving.samplers import sampler_of
@@ -109,7 +109,7 @@ class Session:
             shown=shown,
         )
 
-    def _masks(self, options: protocol.Options, prompt: Prompt) -> Masks | None:
+    def _masks(self, options: protocol.Options, prompt: AnswerPrompt) -> Masks | None:
         """Return what constrains the answer, or None."""
         if options.constraint is None and options.thinking_budget is None:
             return None
@@ -121,7 +121,7 @@ class Session:
             frozenset(options.shown),
         )
 
-    def _sampler(self, options: protocol.Options, prompt: Prompt) -> Sampler:
+    def _sampler(self, options: protocol.Options, prompt: AnswerPrompt) -> Sampler:
         """Return what chooses the tokens of the answer. Raises BadConstraint."""
         seed = secrets.randbits(63) if options.seed is None else options.seed
         first = None if prompt.beginning else len(prompt.tokens)
@@ -263,17 +263,17 @@ class Session:
             )
         return tokens
 
-    def _prompt(self, request: protocol.Chat) -> Prompt:
+    def _prompt(self, request: protocol.Chat) -> AnswerPrompt:
         """Return what the answer to a request follows."""
         tokens = self._checked_tokens(request)
         if request.prompt is not None:
-            return Prompt(tokens, before=tokens, beginning="", thought="")
+            return AnswerPrompt(tokens, before=tokens, beginning="", thought="")
         before, beginning = tokens, protocol.begun_in(request.messages)
         if beginning:
             shown = request.options.shown
             before = self._encoded(request.messages[:-1], request.template, shown=shown)
         end = self.pair.tokenizer.decode_all(before[-PROMPT_END:])
-        return Prompt(tokens, before, beginning, thoughts.opened(end))
+        return AnswerPrompt(tokens, before, beginning, thoughts.opened(end))
 
     def answer(
         self,
