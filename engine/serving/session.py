@@ -251,9 +251,9 @@ class Session:
                 "The tokenizer uses tokens that the model does not have.",
                 "Download the model again, with all its files.",
             )
-        if unknown := [token for token in options.logit_bias if token >= vocabulary]:
+        if beyond := [token for token in options.logit_bias if token >= vocabulary]:
             raise BadOption(
-                f"There is no token {unknown[0]}: the model has {vocabulary:,}.",
+                f"There is no token {beyond[0]}: the model has {vocabulary:,}.",
                 "Correct --logit-bias.",
             )
         if len(tokens) >= self.context:
