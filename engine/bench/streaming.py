@@ -1,17 +1,19 @@
 """`specexec bench streaming`: measures how close streaming comes to its bound (docs/design.md, section 4).
 
 Computation, the link and streamed passes are measured in the same run. Link transfers alternate with
-streamed passes, because a disk's speed changes from minute to minute.
+streamed passes and with answers, because a disk's speed changes from minute to minute.
 """
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import product
 from statistics import median
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from engine import protocol
 from engine.bench.options import PROMPT, add_repeats_option, numbers, say
@@ -19,7 +21,7 @@ from engine.bench.slower_disk import add_disk_speed_option, checked_speed, slow_
 from engine.bench.timings import Pass, Timings, in_turns, text_pass, timed
 from engine.errors import BadOption
 from engine.serving.service import EngineService
-from engine.terminal import Commands, add_command, add_model_options, load_request
+from engine.terminal import Commands, add_command, add_model_options, load_request, validated
 
 if TYPE_CHECKING:
     from engine.model.interface import Model
@@ -35,8 +37,8 @@ def add(kinds: Commands) -> None:
         "Loads the target without a limit and then under --vram-limit or --ram-limit, and compares streamed "
         "passes and whole iterations with their bound: the time to transfer the streamed bytes, or the time "
         "to compute with resident weights, draft and target together, whichever is longer. There are two "
-        "answers with trees: in one, draft and target take turns; in the other, the draft goes on while the "
-        "target verifies, where it can.",
+        "ways to answer with trees: in one, draft and target take turns; in the other, the draft goes on "
+        "while the target verifies, where it can. Answers of both ways alternate.",
     )
     add_model_options(parser)
     parser.add_argument(
@@ -52,7 +54,15 @@ def add(kinds: Commands) -> None:
         default=64,
         help="maximum number of tokens per answer (default: %(default)s)",
     )
-    add_repeats_option(parser, 5)
+    parser.add_argument(
+        "--temperature",
+        metavar="T,…",
+        default="0",
+        help="temperatures of the answers with trees (default: %(default)s)",
+    )
+    add_repeats_option(
+        parser, 3, "number of timed runs of each measurement; of answers without trees, one is"
+    )
     add_disk_speed_option(parser)
 
 
@@ -62,8 +72,12 @@ def run(parsed: argparse.Namespace) -> int:
         raise BadOption(
             "--rows, --tokens and --repeats must be at least 1.", "Omit them to use the defaults."
         )
+    temperatures = numbers("temperature", parsed.temperature, float)
+    for each in temperatures:
+        validated(protocol.Options, {"temperature": each})
     speed = checked_speed(parsed)
-    report = measure(load_request(parsed), rows, parsed.tokens, parsed.repeats, say, speed)
+    load = load_request(parsed)
+    report = measure(load, rows, parsed.tokens, parsed.repeats, say, speed, temperatures)
     if parsed.json:
         print(json.dumps(asdict(report)))
     else:
@@ -73,23 +87,30 @@ def run(parsed: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Iterations:
-    """The mean iteration of one answer.
+    """The mean iteration of each of several answers: of these means, the medians.
 
-    `iteration_s`: its time in seconds. `seconds`: the same by phase. `overlaps`: whether the draft computes
-    while the target verifies.
+    `iteration_s`: its time in seconds, with the shortest and the longest, `fastest_s` and `slowest_s`.
+    `seconds`: the same by phase. `overlaps`: whether the draft computes while the target verifies.
 
     `bound_s` = max(bytes streamed per pass / speed of the link, seconds of drafting + seconds of a resident
-    target pass), with the seconds of drafting from the answer in which both take turns.
+    target pass), with the seconds of drafting from the answers in which both take turns.
+
+    `won`: of an iteration in which the draft goes on, how much shorter it is than one of taking turns, as a
+    share of what that one takes beyond the bound; None if there is nothing to win.
     """
 
     drafter: str
     budget: int
     overlaps: bool
+    temperature: float
     tokens_per_second: float
     tokens_per_pass: float
     iteration_s: float
+    fastest_s: float
+    slowest_s: float
     seconds: dict[str, float]
     bound_s: float
+    won: float | None = None
 
     @property
     def ratio(self) -> float:
@@ -117,11 +138,12 @@ def measure(
     repeats: int,
     say: Callable[[str], None],
     disk_speed: float | None = None,
+    temperatures: Sequence[float] = (0.0,),
 ) -> StreamingReport:
     """Measure passes and answers of a target that is streamed under the limit of `load`.
 
     rows: the numbers of rows to time passes with; also the budgets of the answers with trees. tokens: maximum
-    number of tokens of an answer. disk_speed: as in `slow_down`.
+    number of tokens of an answer. disk_speed: as in `slow_down`. temperatures: those of the answers.
 
     Raises BadOption if nothing is streamed, and the errors from loading and answering.
     """
@@ -129,7 +151,8 @@ def measure(
     try:
         say("loading without a limit")
         resident: dict[int, Timings] = {}
-        engine.load(replace(load, vram_limit=None, ram_limit=None, weights="packed"), _ignore, _never)
+        alone = structs.replace(load, draft="none", vram_limit=None, ram_limit=None, weights="packed")
+        engine.load(alone, _ignore, _never)
         for count in rows:
             say(f"{count} rows, resident")
             one_pass = text_pass(_target(engine), count)
@@ -146,14 +169,14 @@ def measure(
             link, streamed = in_turns(streamer.sweep, one_pass, repeats)
             sweeps.append(link.s)
             passes.append(Pass(count, resident[count], link, streamed, max(link.s, resident[count].s)))
-        answers = AnswerTimes(engine, tokens, streamer, resident)
+        answers = AnswerTimes(engine, tokens, streamer, resident, repeats)
         say("an answer with none")
         iterations, only_turns = [answers.plain()], ""
         if engine.session and engine.session.pair.draft:
             only_turns = answers.only_turns()
-            for budget in (count for count in rows if count > 1):
-                say(f"answers with specexec, budget {budget}")
-                iterations.extend(answers.with_trees(budget))
+            for budget, temperature in product((count for count in rows if count > 1), temperatures):
+                say(f"answers with specexec, budget {budget}, temperature {temperature:g}")
+                iterations.extend(answers.with_trees(budget, temperature))
         return StreamingReport(
             streamer.pass_nbytes,
             streamer.nbytes,
@@ -180,36 +203,64 @@ def table(report: StreamingReport) -> Iterator[str]:
             f" {spread:>13} {one.ratio:>8.2f}"
         )
     yield (
-        f"{'iteration':>21} {'tokens/s':>9} {'per pass':>9} {'seconds':>8} {'draft':>7} {'target':>7} "
-        f"{'wait':>7} {'/ bound':>8}"
+        f"{'iteration':>21} {'T':>4} {'tokens/s':>9} {'per pass':>9} {'seconds':>8} {'spread':>13} "
+        f"{'draft':>7} {'target':>7} {'wait':>7} {'bound':>7} {'/ bound':>8} {'won':>5}"
     )
     for each in report.iterations:
         name = (
             each.drafter + (f", {each.budget}" if each.budget else "") + (" ahead" if each.overlaps else "")
         )
+        spread = f"{each.fastest_s:.3f}–{each.slowest_s:.3f}"
+        won = "" if each.won is None else f"{each.won:.0%}"
         yield (
-            f"{name:>21} {each.tokens_per_second:>9.2f} {each.tokens_per_pass:>9.2f} "
-            f"{each.iteration_s:>8.3f} {each.seconds['draft']:>7.3f} {each.seconds['target']:>7.3f} "
-            f"{each.seconds['stream_wait']:>7.3f} {each.ratio:>8.2f}"
+            f"{name:>21} {each.temperature:>4g} {each.tokens_per_second:>9.2f} {each.tokens_per_pass:>9.2f} "
+            f"{each.iteration_s:>8.3f} {spread:>13} {each.seconds['draft']:>7.3f} "
+            f"{each.seconds['target']:>7.3f} {each.seconds['stream_wait']:>7.3f} {each.bound_s:>7.3f} "
+            f"{each.ratio:>8.2f} {won:>5}".rstrip()
         )
     if report.only_turns:
         yield f"No row “ahead”. {report.only_turns}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """The mean iteration of one answer: its seconds by phase."""
+
+    tokens_per_second: float
+    tokens_per_pass: float
+    seconds: dict[str, float]
+
+    @property
+    def s(self) -> float:
+        return sum(self.seconds.values())
 
 
 class AnswerTimes:
     """Measures the iterations of answers by a loaded engine, whose target is streamed."""
 
     def __init__(
-        self, engine: EngineService, tokens: int, streamer: "Streamer", resident: dict[int, Timings]
+        self,
+        engine: EngineService,
+        tokens: int,
+        streamer: "Streamer",
+        resident: dict[int, Timings],
+        repeats: int,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """resident: by number of rows, the times of resident passes."""
+        """resident: by number of rows, the times of resident passes. repeats: answers of each way with trees.
+        clock: returns the seconds by which transfers over the link are timed."""
         self._engine = engine
         self._tokens = tokens
         self._streamer = streamer
         self._resident = resident
+        self._repeats = repeats
+        self._clock = clock
 
     def plain(self) -> Iterations:
-        return self._iterations("none", 0, overlaps=False)
+        """Return the iterations of one answer without trees."""
+        before = self._link_s()
+        mean = self._answer("none", 0, 0.0, overlaps=False)
+        return self._medians("none", 0, 0.0, False, [mean], self._bound_s(0, 0.0, [before, self._link_s()]))
 
     def only_turns(self) -> str:
         """Return why the draft cannot go on while the target verifies, as a sentence; "" if it can."""
@@ -218,49 +269,81 @@ class AnswerTimes:
         assert self._engine.session is not None
         return hindrance(self._engine.session.drafter("specexec"), _target(self._engine))
 
-    def with_trees(self, budget: int) -> list[Iterations]:
-        """Return the iterations of an answer in which draft and target take turns, and of one in which the
-        draft goes on while the target verifies, where it can."""
-        turns = self._iterations("specexec", budget, overlaps=False)
-        if self.only_turns():
-            return [turns]
-        return [turns, self._iterations("specexec", budget, overlaps=True, draft_s=turns.seconds["draft"])]
+    def with_trees(self, budget: int, temperature: float) -> list[Iterations]:
+        """Return the iterations of answers in which draft and target take turns, and of answers in which the
+        draft goes on while the target verifies, where it can. The answers of both ways alternate, with
+        transfers between them, and have one bound."""
+        ways = [False] if self.only_turns() else [False, True]
+        means: dict[bool, list[_Mean]] = {way: [] for way in ways}
+        links = [self._link_s()]
+        for _ in range(self._repeats):
+            for way in ways:
+                means[way].append(self._answer("specexec", budget, temperature, way))
+                links.append(self._link_s())
+        drafting_s = median(mean.seconds["draft"] for mean in means[False])
+        bound_s = self._bound_s(budget, drafting_s, links)
+        turns, *ahead = (
+            self._medians("specexec", budget, temperature, way, means[way], bound_s) for way in ways
+        )
+        return [turns, *(replace(each, won=_won(turns, each)) for each in ahead)]
 
-    def _iterations(
-        self, drafter: str, budget: int, overlaps: bool, draft_s: float | None = None
-    ) -> Iterations:
-        """draft_s: what drafting costs if it takes turns; None: as in this answer."""
+    def _link_s(self) -> float:
+        """Return the seconds of one transfer of all that a pass streams."""
+        return timed(self._streamer.sweep, 1, self._clock).s
+
+    def _bound_s(self, budget: int, drafting_s: float, links: list[float]) -> float:
+        target_s = self._resident[max(rows for rows in self._resident if rows <= max(budget, 1))].s
+        return max(median(links), drafting_s + target_s)
+
+    def _answer(self, drafter: str, budget: int, temperature: float, overlaps: bool) -> _Mean:
         session = self._engine.session
         assert session is not None
         options = protocol.Options(
             drafter=drafter,
             budget=budget or None,
+            temperature=temperature,
             overlap="on" if overlaps else "off",
             max_new_tokens=self._tokens,
             seed=0,
             stop_loops=False,
         )
         session.forget()
-        before = timed(self._streamer.sweep, 3)
         chat = protocol.Chat(id=0, messages=[protocol.Message("user", PROMPT)], options=options)
         answer = session.answer(chat, _ignore, _never)
-        after = timed(self._streamer.sweep, 3)
         phases = {
             name: getattr(answer.seconds, name) / answer.target_passes
             for name in protocol.Seconds.__struct_fields__
         }
-        target_s = self._resident[max(rows for rows in self._resident if rows <= max(budget, 1))].s
-        computing_s = target_s + (phases["draft"] if draft_s is None else draft_s)
+        return _Mean(answer.tokens_per_second or 0.0, answer.tokens_per_pass or 0.0, phases)
+
+    def _medians(
+        self,
+        drafter: str,
+        budget: int,
+        temperature: float,
+        overlaps: bool,
+        means: list[_Mean],
+        bound_s: float,
+    ) -> Iterations:
+        seconds = [mean.s for mean in means]
         return Iterations(
             drafter,
             budget,
             overlaps,
-            answer.tokens_per_second or 0.0,
-            answer.tokens_per_pass or 0.0,
-            sum(phases.values()),
-            phases,
-            max((before.s + after.s) / 2, computing_s),
+            temperature,
+            median(mean.tokens_per_second for mean in means),
+            median(mean.tokens_per_pass for mean in means),
+            median(seconds),
+            min(seconds),
+            max(seconds),
+            {name: median(mean.seconds[name] for mean in means) for name in means[0].seconds},
+            bound_s,
         )
+
+
+def _won(turns: Iterations, ahead: Iterations) -> float | None:
+    to_win = turns.iteration_s - turns.bound_s
+    return (turns.iteration_s - ahead.iteration_s) / to_win if to_win > 0 else None
 
 
 def _target(engine: EngineService) -> "Model":

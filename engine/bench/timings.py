@@ -76,9 +76,9 @@ def finish(device: "Device") -> None:
         torch.get_device_module(device).synchronize(device)
 
 
-def timed(work: Callable[[], Any], repeats: int) -> Timings:
-    """Time `repeats` runs of `work`, after a first run that is not counted."""
-    return _summary([seconds(work) for _ in range(repeats + 1)][1:])
+def timed(work: Callable[[], Any], repeats: int, clock: Callable[[], float] = time.perf_counter) -> Timings:
+    """Time `repeats` runs of `work` by `clock`, after a first run that is not counted."""
+    return _summary([seconds(work, clock) for _ in range(repeats + 1)][1:])
 
 
 def in_turns(
