@@ -190,6 +190,34 @@ def test_a_converted_model_is_read_back_as_the_same_model(
     assert rope == module.config.rope_parameters
 
 
+@pytest.mark.parametrize(
+    ("kind", "stacked"), [("qwen3_moe", True), ("qwen3_moe", "gate_up"), ("mixtral", True), ("gpt_oss", True)]
+)
+def test_experts_of_a_merged_tensor_are_parted_without_copying(
+    tmp_path: Path, kind: str, stacked: bool | str
+) -> None:
+    """Their matrices lie in the tensor one behind another, and together they are all of it."""
+    path = convert(tiny(kind), tmp_path / "model.gguf", stacked)
+    merged = [each for each in gguf.GGUFReader(path).tensors if each.name.endswith("_exps.weight")]
+    found = [
+        weight.spans
+        for name, weight in open_checkpoint(path).weights.items()
+        if ".experts." in name and name.endswith("_proj.weight")
+    ]
+    assert all(len(spans) == 1 for spans in found)
+    spans = sorted((span.offset, span.nbytes) for (span,) in found)
+    assert merged
+    assert len(spans) > len(merged)
+    for tensor in sorted(merged, key=lambda each: int(each.data_offset)):
+        at, end = int(tensor.data_offset), int(tensor.data_offset + tensor.n_bytes)
+        while at < end:
+            begins, nbytes = spans.pop(0)
+            assert begins == at, tensor.name
+            at += nbytes
+        assert at == end, tensor.name
+    assert not spans, "nothing lies elsewhere"
+
+
 def test_a_granite_without_positions_is_refused(tmp_path: Path) -> None:
     """llama.cpp takes this key for whether Granite rotates at all."""
     metadata = {"granite.rope.scaling.finetuned": False}
