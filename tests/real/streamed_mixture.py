@@ -1,16 +1,23 @@
 """How a streamed mixture of experts answers, beside the best that a cache of its size could do:
 
     python -m tests.real.streamed_mixture MADE.gguf --ram-limit 8 [--before 100] [--tokens 300]
+    python -m tests.real.streamed_mixture MADE.gguf --ram-limit 8 --drafters none,auto --repeats 3
+    python -m tests.real.streamed_mixture MADE.gguf --ram-limit 8 --no-cache --before 0 --tokens 30
 
 MADE.gguf is qwen3 of `tests.real.made_mixture`. The first passes, which fill the cache and teach its policy,
 are not counted. Of the others: the share of the chosen experts that were in the cache, beside Belady's
 optimum on the same routing; and the time of a pass beside its bound, the longer of reading what was missed,
 at the speed of reading all experts right before and after the answer, and computing, which is what is not
-waiting.
+waiting. With --drafters, answers with each of these drafters in turn, and the tokens/s of each: a tree must
+not be slower than none. With --no-cache, each mixture reads what it has chosen, and nothing is kept or read
+ahead: the cache has the fewest slots there can be.
 """
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from statistics import median
+from unittest.mock import patch
 
 import gguf
 import numpy as np
@@ -20,10 +27,15 @@ from engine.bench.experts import hits_of_best, kept
 from engine.bench.made_routing import Routing, routed
 from engine.bench.timings import timed
 from engine.serving.service import EngineService
-from engine.streaming import Streamer
+from engine.serving.session import Session
+from engine.streaming import Streamer, streamer
+from engine.streaming.expert_cache import ExpertCache
+from engine.streaming.placement import SLOTS, expert_slots
 from tests.real.made_mixture import TRACE
 
 QUESTION = "What is there to say?"
+
+Passes = list[protocol.IterationDone]
 
 
 def main() -> None:
@@ -32,37 +44,94 @@ def main() -> None:
     parser.add_argument("--ram-limit", type=float, required=True, help="GiB")
     parser.add_argument("--before", type=int, default=100, help="passes that are not counted (default: 100)")
     parser.add_argument("--tokens", type=int, default=300, help="tokens of the answer (default: 300)")
+    parser.add_argument("--drafters", default="none", help="answer with these in turn (default: none)")
+    parser.add_argument("--repeats", type=int, default=3, help="answers of each of them (default: 3)")
+    parser.add_argument("--no-cache", action="store_true", help="keep no experts, and read none ahead")
     given = parser.parse_args()
     engine = EngineService()
     load = protocol.Load(
         id=1, target=given.target, draft="none", device="cpu", ram_limit=given.ram_limit, context=2048
     )
-    engine.load(load, _ignore, _never)
-    assert engine.session is not None
-    streamer = engine.session.pair.target.model.streamer
-    assert streamer is not None
-    layers = int(gguf.GGUFReader(given.target).fields["qwen3moe.block_count"].contents())
-    before = timed(streamer.sweep, 2)
+    with without_cache() if given.no_cache else nullcontext():
+        engine.load(load, _ignore, _never)
+        assert engine.session is not None
+        streamed = engine.session.pair.target.model.streamer
+        assert streamed is not None
+        drafters = given.drafters.split(",")
+        if drafters != ["none"]:
+            rounds = [
+                [answered(engine.session, drafter, given.tokens) for drafter in drafters]
+                for _ in range(given.repeats)
+            ]
+            lines = beside_each_other(drafters, rounds, given.before)
+        else:
+            layers = int(gguf.GGUFReader(given.target).fields["qwen3moe.block_count"].contents())
+            before = timed(streamed.sweep, 2)
+            passes = answered(engine.session, "none", given.tokens)
+            after = timed(streamed.sweep, 2)
+            speed = streamed.pass_nbytes * 2 / (before.s + after.s)
+            lines = table(Routing(layers, passes=TRACE), streamed, passes, given.before, speed)
+        print("\n".join(lines))
+        engine.unload()
+
+
+@contextmanager
+def without_cache() -> Iterator[None]:
+    """Let the caches of models that are loaded within have as few slots as a ring, and let nothing be read
+    before its router has chosen it."""
+
+    def few(*how: object) -> int:
+        return min(SLOTS, expert_slots(*how))  # type: ignore[arg-type]
+
+    with (
+        patch.object(streamer, "expert_slots", few),
+        patch.object(ExpertCache, "_begin_guessed", lambda cache: False),
+        patch.object(ExpertCache, "asks", lambda cache, mixture: False),
+    ):
+        yield
+
+
+def answered(session: Session, drafter: str, tokens: int) -> Passes:
+    """Return the iterations of an answer that reads its question anew."""
     options = protocol.Options(
-        drafter="none", temperature=0.0, max_new_tokens=given.tokens, seed=0, stop_loops=False
+        drafter=drafter, temperature=0.0, max_new_tokens=tokens, seed=0, stop_loops=False
     )
-    passes: list[protocol.IterationDone] = []
+    passes: Passes = []
 
     def note(event: protocol.Event) -> None:
         if isinstance(event, protocol.IterationDone):
             passes.append(event)
 
+    session.forget()
     chat = protocol.Chat(id=0, messages=[protocol.Message("user", QUESTION)], options=options)
-    engine.session.answer(chat, note, _never)
-    after = timed(streamer.sweep, 2)
-    speed = streamer.pass_nbytes * 2 / (before.s + after.s)
-    print("\n".join(table(Routing(layers, passes=TRACE), streamer, passes, given.before, speed)))
-    engine.unload()
+    session.answer(chat, note, _never)
+    return passes
 
 
-def table(
-    routing: Routing, streamer: Streamer, passes: list[protocol.IterationDone], before: int, speed: float
-) -> list[str]:
+def beside_each_other(drafters: list[str], rounds: list[list[Passes]], before: int) -> list[str]:
+    """Return a line for each drafter. rounds: the answers with each of them. before: tokens that are not
+    counted."""
+    lines, plain = [], 0.0
+    for drafter, answers in zip(drafters, zip(*rounds, strict=True), strict=True):
+        counted = [[each for each in passes if each.tokens > before] for passes in answers]
+        tokens = [passes[-1].tokens - before for passes in counted]
+        speeds = [count / sum(map(seconds_of, passes)) for count, passes in zip(tokens, counted, strict=True)]
+        figures = [each.experts for passes in counted for each in passes if each.experts is not None]
+        hits, misses = sum(each.hits for each in figures), sum(each.misses for each in figures)
+        plain = median(speeds) if drafter == "none" else plain
+        lines.append(
+            f"{drafter:>10}: {median(speeds):.2f} tokens/s ({min(speeds):.2f}–{max(speeds):.2f}), "
+            + (f"{median(speeds) / plain:.2f} × none, " if plain else "")
+            + f"{sum(tokens) / sum(map(len, counted)):.2f} tokens per pass, hits {hits / (hits + misses):.1%}"
+        )
+    return lines
+
+
+def seconds_of(done: protocol.IterationDone) -> float:
+    return sum(getattr(done.seconds, name) for name in done.seconds.__struct_fields__)
+
+
+def table(routing: Routing, streamer: Streamer, passes: Passes, before: int, speed: float) -> list[str]:
     """speed: of reading, bytes/s."""
     counted = passes[before:]
     figures = [each.experts for each in counted if each.experts is not None]
@@ -73,9 +142,7 @@ def table(
     slots = streamer.cache_nbytes * experts // sum(streamer.expert_homes.values())
     predicted, right = sum(each.predicted for each in figures), sum(each.right for each in figures)
     best = hits_of_best(turns, experts, slots)[before * routing.layers * routing.chosen :]
-    seconds = [
-        sum(getattr(each.seconds, name) for name in each.seconds.__struct_fields__) for each in counted
-    ]
+    seconds = [seconds_of(each) for each in counted]
     computing = [whole - each.seconds.stream_wait for whole, each in zip(seconds, counted, strict=True)]
     waiting = [each.seconds.stream_wait for each in counted]
     reading = read / len(counted) / speed

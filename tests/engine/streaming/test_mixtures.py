@@ -20,6 +20,7 @@ from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.streaming.expert_counts import ExpertCounts
+from engine.streaming.placement import SLOTS
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.gguf_converter import convert
@@ -28,6 +29,7 @@ from tests.engine.models import CONTEXT, reference
 from tests.engine.quantization.grouped_reference import Matrix
 from tests.engine.quantization.test_folders import SETTINGS
 from tests.engine.torch_model.test_builder import AtOnce
+from tests.real.streamed_mixture import without_cache
 
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
 # Models of about 1.7 MB in float32 and 0.4 MB in 4 bits: only experts' matrices are larger than a slot.
@@ -338,4 +340,18 @@ def test_an_expert_with_nans_spoils_only_the_passes_that_use_it(tmp_path):
             assert torch.equal(expected, found)
     assert any(spoiled)
     assert not all(spoiled)
+    model.close()
+
+
+def test_without_a_cache_few_experts_stay_and_none_is_read_before_it_is_chosen(path):
+    """As `tests.real.streamed_mixture --no-cache` measures it."""
+    with without_cache():
+        model = load(path, limits=WeightLimits(1_300_000))
+        sequence = Sequence(model, CONTEXT)
+        for token in TEXT:
+            sequence.extend([token])
+        counts = settled(model)
+    assert model.streamer._cached == SLOTS < len(model.streamer._experts)
+    assert counts.predicted == 0
+    assert counts.misses > SLOTS
     model.close()
