@@ -201,6 +201,7 @@ class Panel(QFrame):
         self._charts_timer.stop()
         self._waiting = self._answer = None
         self._experts.clear()
+        self._experts.setToolTip("")
         self.history.clear()
         self.origins = Origins()
         self.stats.clear()
@@ -260,6 +261,7 @@ class Panel(QFrame):
             self.memory.show_memory(answer.memory)
         told = answer.experts and run_figures.experts_line(answer.experts, answer.tokens)
         self._experts.setText(told or "")
+        self._experts.setToolTip(run_figures.layers_line(answer.experts) if answer.experts else "")
         self._tell()
         self._charts_timer.stop()
         self._refresh()

@@ -167,6 +167,7 @@ def experts_line(experts: ExpertFigures, tokens: int) -> str:
         sentences.append(
             _tr("The processor multiplied by {} % of them in RAM.").format(round(100 * experts.near / chosen))
         )
+        sentences += _most_and_least(experts)
     if experts.tier == "vram" and experts.bytes_from_disk:
         sentences.append(_tr("Of these, {} per token had to be read from the disk.").format(read))
     if experts.predicted:
@@ -176,6 +177,32 @@ def experts_line(experts: ExpertFigures, tokens: int) -> str:
             )
         )
     return " ".join(sentences)
+
+
+def layers_line(experts: ExpertFigures) -> str:
+    """Say by what share of the experts that each layer chose the processor multiplied; "" if by none."""
+    shares = _near_shares(experts)
+    each = ", ".join(f"{layer}: {share} %" for layer, share in shares.items())
+    if not shares:
+        return ""
+    text = _tr("Share of the chosen experts by which the processor multiplied, layer by layer: {}")
+    return text.format(each)
+
+
+def _most_and_least(experts: ExpertFigures) -> list[str]:
+    """Name the layers in which the processor multiplied by the largest and by the smallest share."""
+    shares = _near_shares(experts)
+    if len(set(shares.values())) < 2:
+        return []
+    most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
+    text = _tr("Most in layer {} ({} %), least in layer {} ({} %).")
+    return [text.format(most, shares[most], least, shares[least])]
+
+
+def _near_shares(experts: ExpertFigures) -> dict[int, int]:
+    """Return, for each layer with a mixture, counted from 1, the percentage of the experts it chose that the
+    processor multiplied by; empty if it multiplied by none."""
+    return {layer + 1: round(100 * near / chosen) for layer, chosen, near in experts.near_by_layer if chosen}
 
 
 def _gain(tokens_per_pass: float, drafter: str) -> str:

@@ -84,9 +84,10 @@ class Link(Struct, kw_only=True):
 
 
 class OwnDraft(Struct, kw_only=True):
-    """The gain of a target without a draft of its family if it drafts for itself (`Load.draft` = "self")."""
+    """The gain of a target if it drafts for itself (`Load.draft` = "self")."""
 
-    speedup: float  # predicted factor of tokens/s over drafts from text alone; of heads nothing is predicted
+    # predicted factor of tokens/s over the draft model, or over drafts from text alone; of heads nothing is predicted
+    speedup: float
     nbytes: int  # of the copies in fewer bits that would be made and kept on the disk
 
 
@@ -284,6 +285,8 @@ class ExpertFigures(Struct, kw_only=True):
     tier: Literal["vram", "ram"] = "ram"  # where the cache is
     bytes_from_disk: int = 0  # of experts: on the processor all of bytes_read, with a card those not in RAM
     near: int = 0  # experts that the card lacked, and by which the processor multiplied in RAM: no misses
+    # where it multiplied by some, for each layer: its number, the experts that it chose, and of these those near
+    near_by_layer: list[tuple[int, int, int]] = []
 
 
 class Step(Struct, kw_only=True):

@@ -174,6 +174,7 @@ class AnswerFigures:
     def _told(self, counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
         if counts is None:
             return None
+        by_layer = [(layer, *uses) for layer, uses in sorted(counts.by_layer.items())]
         return protocol.ExpertFigures(
             hits=counts.hits,
             misses=counts.misses,
@@ -183,4 +184,5 @@ class AnswerFigures:
             tier=self._tier,
             bytes_from_disk=counts.from_disk,
             near=counts.near,
+            near_by_layer=by_layer if counts.near else [],
         )

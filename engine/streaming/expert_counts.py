@@ -1,6 +1,7 @@
 """What a cache of experts has done."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +12,8 @@ class ExpertCounts:
     mixture chose them; `read`: bytes brought into the cache; `predicted`: experts brought before a mixture
     had chosen; `right`: how many of these it chose next; `from_disk`: bytes read from the disk: on the
     processor all of `read`, beside a card those that were not in RAM; `near`: experts that were not in the
-    cache of a card, and by which the processor multiplied in RAM; they are no misses.
+    cache of a card, and by which the processor multiplied in RAM; they are no misses; `by_layer`: for each
+    layer, how many experts its passes chose, and how many of them were near.
     """
 
     hits: int = 0
@@ -21,6 +23,7 @@ class ExpertCounts:
     right: int = 0
     from_disk: int = 0
     near: int = 0
+    by_layer: Mapping[int, tuple[int, int]] = field(default_factory=dict, compare=False)
 
     @property
     def used(self) -> int:
@@ -29,6 +32,10 @@ class ExpertCounts:
 
     def __sub__(self, before: "ExpertCounts") -> "ExpertCounts":
         """Return what was done since `before`."""
+        by_layer = {}
+        for layer, (chosen, near) in self.by_layer.items():
+            chosen_before, near_before = before.by_layer.get(layer, (0, 0))
+            by_layer[layer] = chosen - chosen_before, near - near_before
         return ExpertCounts(
             self.hits - before.hits,
             self.misses - before.misses,
@@ -37,6 +44,7 @@ class ExpertCounts:
             self.right - before.right,
             self.from_disk - before.from_disk,
             self.near - before.near,
+            by_layer,
         )
 
 

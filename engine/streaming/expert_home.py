@@ -64,6 +64,7 @@ class ExpertHome(ABC):
         self._missed: set[int] = set()  # of the experts that are wanted
         self._guessed: set[int] = set()
         self._hits = self._misses = self._moved = self._predicted = self._right = self._near = 0
+        self._by_layer: dict[int, tuple[int, int]] = {}  # experts that were chosen; of these, those near
 
     @property
     def nbytes(self) -> int:
@@ -85,7 +86,7 @@ class ExpertHome(ABC):
     def counts(self) -> ExpertCounts:
         with self._changed:
             done = self._hits, self._misses, self._moved, self._predicted, self._right
-            return ExpertCounts(*done, self._from_disk(), self._near)
+            return ExpertCounts(*done, self._from_disk(), self._near, dict(self._by_layer))
 
     def choose(
         self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = (), near: Sequence[int] = ()
@@ -102,6 +103,8 @@ class ExpertHome(ABC):
             for expert in near:
                 self._policy.use(expert)
             self._near += len(near)
+            before, near_before = self._by_layer.get(mixture, (0, 0))
+            self._by_layer[mixture] = before + len(wanted), near_before + len(near)
             self.begin(mixture, [expert for expert in wanted if expert not in near])
 
     @contextmanager

@@ -1323,8 +1323,20 @@
             <translation>각 반복에 걸린 시간(초)</translation>
         </message>
         <message>
+            <source>and survived</source>
+            <translation>그중 살아남음</translation>
+        </message>
+        <message>
+            <source>drafted during the pass</source>
+            <translation>패스 동안 초안 작성</translation>
+        </message>
+        <message>
             <source>longest: {} s</source>
             <translation>최장 {}초</translation>
+        </message>
+        <message>
+            <source>{} of {} nodes drafted during passes survived</source>
+            <translation>패스 동안 초안으로 만든 노드 중 {}개(전체 {}개)가 살아남음</translation>
         </message>
     </context>
     <context>
@@ -2723,6 +2735,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
             <translation>이 모델은 디스크에서 계속 다시 읽히며, 초안을 만들어 줄 더 작은 모델이 여기에 없습니다. 스스로 초안을 만들 수 있습니다. 더 적은 비트의 사본을 한 번 만들며, 디스크 공간 {}을(를) 차지합니다.</translation>
+        </message>
+        <message>
+            <source>This model is read from the disk again and again. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
+            <translation>이 모델은 디스크에서 계속 다시 읽힙니다. 스스로 초안을 만들 수 있습니다. 더 적은 비트의 사본을 한 번 만들며, 디스크 공간 {}을(를) 차지합니다.</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -5870,6 +5886,10 @@ other: everything else</source>
             <translation>초안 작성에 가장 오래 걸렸습니다. 예산을 줄이거나 더 작은 드래프트를 쓰면 빨라질 수 있습니다.</translation>
         </message>
         <message>
+            <source>Most in layer {} ({} %), least in layer {} ({} %).</source>
+            <translation>레이어 {}에서 가장 많고({} %) 레이어 {}에서 가장 적습니다({} %).</translation>
+        </message>
+        <message>
             <source>No drafter is in use, so one pass of the target produced 1 token.</source>
             <translation>드래프터를 사용하지 않으므로 타깃의 패스 하나가 토큰 1개를 만들었습니다.</translation>
         </message>
@@ -5896,6 +5916,10 @@ other: everything else</source>
         <message>
             <source>Plain decoding with this model was measured here: {} tokens/s. This answer was {} times as fast.</source>
             <translation>이 모델의 일반 디코딩을 여기서 측정했습니다: {} 토큰/초. 이 답변의 속도는 그 {}배였습니다.</translation>
+        </message>
+        <message>
+            <source>Share of the chosen experts by which the processor multiplied, layer by layer: {}</source>
+            <translation>선택된 전문가 중 프로세서가 곱한 비율(레이어별): {}</translation>
         </message>
         <message>
             <source>The answer was too short to measure its speed.</source>

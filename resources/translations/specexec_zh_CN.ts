@@ -1323,8 +1323,20 @@
             <translation>每轮迭代的秒数</translation>
         </message>
         <message>
+            <source>and survived</source>
+            <translation>其中留存</translation>
+        </message>
+        <message>
+            <source>drafted during the pass</source>
+            <translation>这一遍期间起草</translation>
+        </message>
+        <message>
             <source>longest: {} s</source>
             <translation>最长：{} 秒</translation>
+        </message>
+        <message>
+            <source>{} of {} nodes drafted during passes survived</source>
+            <translation>各遍期间起草的节点中有 {} 个（共 {} 个）留存</translation>
         </message>
     </context>
     <context>
@@ -2723,6 +2735,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
             <translation>此模型需要不断从磁盘读取，而这里没有更小的模型为它起草。它可以为自己起草：只需制作一次位数更少的副本，占用磁盘空间 {}。</translation>
+        </message>
+        <message>
+            <source>This model is read from the disk again and again. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
+            <translation>此模型需要不断从磁盘读取。它可以为自己起草：只需制作一次位数更少的副本，占用磁盘空间 {}。</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -5870,6 +5886,10 @@ other: everything else</source>
             <translation>起草用时最多：减小预算或换用更小的草稿模型也许更快。</translation>
         </message>
         <message>
+            <source>Most in layer {} ({} %), least in layer {} ({} %).</source>
+            <translation>第 {} 层最多（{} %），第 {} 层最少（{} %）。</translation>
+        </message>
+        <message>
             <source>No drafter is in use, so one pass of the target produced 1 token.</source>
             <translation>未使用起草方法，因此目标模型每一遍生成 1 个词元。</translation>
         </message>
@@ -5896,6 +5916,10 @@ other: everything else</source>
         <message>
             <source>Plain decoding with this model was measured here: {} tokens/s. This answer was {} times as fast.</source>
             <translation>本机测得此模型的普通解码速度：{} 词元/秒。此回答的速度是它的 {} 倍。</translation>
+        </message>
+        <message>
+            <source>Share of the chosen experts by which the processor multiplied, layer by layer: {}</source>
+            <translation>处理器所乘的选中专家的比例（逐层）：{}</translation>
         </message>
         <message>
             <source>The answer was too short to measure its speed.</source>

@@ -119,6 +119,11 @@ def test_what_the_cache_of_experts_did_is_said() -> None:
     said = run_figures.experts_line(helped, tokens=10)
     assert said.startswith("75 % of the experts")
     assert "The processor multiplied by 20 % of them in RAM." in said
+    assert "layer" not in said
+    assert run_figures.layers_line(helped) == ""
+    by_layer = structs.replace(helped, near_by_layer=[(1, 40, 4), (2, 30, 15), (3, 30, 1)])
+    assert "Most in layer 3 (50 %), least in layer 4 (3 %)." in run_figures.experts_line(by_layer, tokens=10)
+    assert run_figures.layers_line(by_layer).endswith("layer by layer: 2: 10 %, 3: 50 %, 4: 3 %")
     assert "40 % of those read ahead" in run_figures.experts_line(
         structs.replace(figures, predicted=10, right=4), tokens=10
     )

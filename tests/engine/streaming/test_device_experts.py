@@ -348,7 +348,7 @@ def test_experts_that_are_lent_stay_in_ram_while_others_come_and_go(tmp_path, ra
 @pytest.mark.parametrize("slots", [3, 7, 12])
 def test_experts_that_are_used_in_ram_are_not_fetched_and_may_be_brought_for_later(tmp_path, slots):
     for seed in range(4):
-        rng, near = random.Random(seed), 0
+        rng, near, of_layers = random.Random(seed), 0, dict.fromkeys(range(MIXTURES), 0)
         with closing(Device(tmp_path / "weights", slots, FakeLink(seed))) as device:
             cache = device.cache
             for _ in range(15):
@@ -359,6 +359,7 @@ def test_experts_that_are_used_in_ram_are_not_fetched_and_may_be_brought_for_lat
                     lent = lacking[: rng.randint(0, 3)]
                     cache.choose(wanted, near=lent)
                     near += len(lent)
+                    of_layers[mixture] += len(lent)
                     for expert in lent[:1]:
                         cache.bring(expert)
                     for expert in wanted:
@@ -368,4 +369,5 @@ def test_experts_that_are_used_in_ram_are_not_fetched_and_may_be_brought_for_lat
             counts = cache.counts
             assert device.wrong == []
             assert (counts.near, counts.used) == (near, 15 * MIXTURES * 3)
+            assert counts.by_layer == {layer: (45, lent) for layer, lent in of_layers.items()}
             assert counts.hits + counts.misses == device.used
