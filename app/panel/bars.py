@@ -17,6 +17,7 @@ from engine.protocol.messages import IterationDone, Seconds
 MIN_BARS, MAX_BARS = 20, 60  # the width has room for 20 to 60 bars; the newest 60 are kept
 SPLIT_HEIGHT = 8
 LABEL_GAP = 4.0
+LEAST_HEIGHT = 2.0  # of what survived, so that a few nodes of many can be seen
 SWATCH = 9
 
 # Patterns of draft, target, waiting and other. The last two can be told apart without their colours.
@@ -32,7 +33,8 @@ class IterationBars(QWidget):
     """Bar chart of the newest iterations, oldest on the left.
 
     The height of a bar is the duration of the iteration, split into four phases. What the draft did while the
-    target verified stands beside the target's part.
+    target verified stands beside the target's part: filled, as far as its nodes survived the verdict and were
+    in the next tree from the start.
 
     Attributes:
         current: number of the highlighted iteration, or None.
@@ -52,6 +54,10 @@ class IterationBars(QWidget):
         self.setMinimumHeight(70)
         self._describe()
 
+    @property
+    def shown(self) -> Sequence[IterationDone]:
+        return self._done
+
     def clear(self) -> None:
         self._done.clear()
         self._describe()
@@ -61,12 +67,38 @@ class IterationBars(QWidget):
         self._describe()
 
     def _describe(self) -> None:
-        self.setAccessibleDescription(self._longest() if self._done else self.tr("No iterations yet."))
+        told = [self._longest(), self._told_survival()] if self._done else [self.tr("No iterations yet.")]
+        self.setAccessibleDescription("; ".join(filter(None, told)))
         self.update()
 
     def _longest(self) -> str:
         most = max(seconds_of(done) for done in self._done)
         return self.tr("longest: {} s").format(formatting.decimal(most))
+
+    def _told_survival(self) -> str:
+        """Say how many of the nodes that grew during passes survived; "" if none grew."""
+        known = [index for index in range(len(self._done)) if self._survivors(index) is not None]
+        grown = sum(self._done[index].grown_ahead for index in known)
+        survived = sum(self._survivors(index) or 0 for index in known)
+        if not grown:
+            return ""
+        text = self.tr("{} of {} nodes drafted during passes survived")
+        return text.format(formatting.number(survived), formatting.number(grown))
+
+    def _survivors(self, index: int) -> int | None:
+        """Return how many nodes grown during a pass the next tree had from the start; None if it is not
+        known."""
+        done = self._done[index]
+        following = self._done[index + 1] if index + 1 < len(self._done) else None
+        if following is None or following.iteration != done.iteration + 1:
+            return None
+        return min(following.survivors, done.grown_ahead)
+
+    @property
+    def _labels_height(self) -> float:
+        """The height of the lines above the bars."""
+        lines = 2 if any(done.ahead_s for done in self._done) else 1
+        return float(lines * self.fontMetrics().height())
 
     def show_current(self, iteration: int | None) -> None:
         """Highlight an iteration."""
@@ -77,10 +109,10 @@ class IterationBars(QWidget):
         return QSize(300, 110)
 
     def bar(self, index: int) -> QRectF:
-        """Return the rectangle of a bar; the highest bar fills the height below the label."""
+        """Return the rectangle of a bar; the highest bar fills the height below the labels."""
         step = self._step()
         most = max(seconds_of(done) for done in self._done)
-        available = self.height() - self.fontMetrics().height()
+        available = self.height() - self._labels_height
         height = available * seconds_of(self._done[index]) / most if most > 0 else 0.0
         return QRectF(index * step + 1, self.height() - height, max(2.0, step - 2), height)
 
@@ -92,6 +124,15 @@ class IterationBars(QWidget):
         height = bar.height() * done.ahead_s / whole
         bottom = bar.bottom() - bar.height() * done.seconds.draft / whole
         return QRectF(bar.center().x(), bottom - height, bar.width() / 2, height)
+
+    def survived(self, index: int) -> QRectF:
+        """Return the lower part of `beside`, in proportion to the nodes that survived the verdict."""
+        whole, survivors = self.beside(index), self._survivors(index)
+        height = 0.0
+        if survivors:
+            share = survivors / self._done[index].grown_ahead
+            height = min(whole.height(), max(LEAST_HEIGHT, share * whole.height()))
+        return QRectF(whole.left(), whole.bottom() - height, whole.width(), height)
 
     def _step(self) -> float:
         return self.width() / max(MIN_BARS, len(self._done))
@@ -108,7 +149,10 @@ class IterationBars(QWidget):
         if not self._done:
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("No iterations yet."))
             return
-        painter.drawText(QRectF(0, 0, self.width(), self.fontMetrics().height()), self._longest())
+        line = self.fontMetrics().height()
+        painter.drawText(QRectF(0, 0, self.width(), line), self._longest())
+        if self._labels_height > line:
+            self._paint_legend(painter, line)
         fills = (colours.time_draft, colours.time_target, colours.time_wait, colours.time_other)
         for index, done in enumerate(self._done):
             bar = self.bar(index)
@@ -120,11 +164,27 @@ class IterationBars(QWidget):
                 piece = QRectF(bar.left(), bottom - height, bar.width(), height)
                 painter.fillRect(piece, QBrush(QColor(colour), pattern))
                 bottom -= height
-            painter.fillRect(self.beside(index), QColor(colours.time_draft))
+            beside = self.beside(index)
+            if beside.height():
+                hollow(painter, beside, colours.time_draft)
+                painter.fillRect(self.survived(index), QColor(colours.time_draft))
             if done.iteration == self.current:
                 painter.setPen(QColor(colours.text))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(bar.adjusted(-1, -1, 0, -1))
+
+    def _paint_legend(self, painter: QPainter, line: int) -> None:
+        """Write what the two fillings beside the target's part mean into the second line."""
+        x, colours = 0.0, theme.current()
+        for is_filled, name in ((False, self.tr("drafted during the pass")), (True, self.tr("and survived"))):
+            box = QRectF(x, line + (line - SWATCH) / 2, SWATCH, SWATCH)
+            hollow(painter, box, colours.time_draft)
+            if is_filled:
+                painter.fillRect(box, QColor(colours.time_draft))
+            x += SWATCH + 5
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(QRectF(x, line, self.width(), line), Qt.AlignmentFlag.AlignVCenter, name)
+            x += self.fontMetrics().horizontalAdvance(name) + 12
 
 
 class Histogram(QWidget):
@@ -216,6 +276,14 @@ class LayerStrip(QWidget):
 
 def swatch(painter: QPainter, at: QPointF, colour: str, pattern: Qt.BrushStyle, size: float = SWATCH) -> None:
     painter.fillRect(QRectF(at.x(), at.y(), size, size), QBrush(QColor(colour), pattern))
+
+
+def hollow(painter: QPainter, box: QRectF, colour: str) -> None:
+    """Draw a box that is empty but for its outline."""
+    painter.fillRect(box, QColor(theme.current().surface))
+    painter.setPen(QColor(colour))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(box.adjusted(0, 0, -1, -1))
 
 
 def shares(seconds: Seconds) -> tuple[float, float, float, float]:

@@ -1,7 +1,7 @@
 """Drives the real window with the real engine through every flow of `tests.app.flows`, as a user would.
 
 Run as a program, because it needs a display of its own:
-    python -m tests.app.drive_window FOLDER [--target MODEL]
+    python -m tests.app.drive_window FOLDER [--target MODEL] [--draft MODEL]
 Saves screenshots in FOLDER and prints one JSON object with the result of each flow. Not a test itself; see
 test_real_window.py.
 """
@@ -52,6 +52,7 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target")
+    parser.add_argument("--draft", default="auto")
     return parser
 
 
@@ -65,7 +66,7 @@ def sitting(given: argparse.Namespace, **preferences: object) -> Iterator["Perso
     store = Store(given.folder / "conversations.sqlite")
     file = PreferencesFile(given.folder / "settings.toml")
     file.change(**preferences)
-    window = Window(Core(Arguments(target=given.target), store, file))
+    window = Window(Core(Arguments(given.target, given.draft), store, file))
     window.start()
     person = Person(window, store, file, given.folder)
     yield person

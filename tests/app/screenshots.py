@@ -2,14 +2,16 @@
 
 Run as a program, because it needs a display:
     xvfb-run -a -s "-screen 0 1600x1000x24" python -m tests.app.screenshots [FOLDER]
-FOLDER is resources/screenshots unless given. Chat, tree, wizard and settings, each light and dark. The
-settings and chats of the user are neither read nor written.
+FOLDER is resources/screenshots unless given. Chat, tree, wizard, settings, and times while a draft goes on
+beside a streamed target, each light and dark. The settings and chats of the user are neither read nor
+written.
 """
 
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import structs
@@ -17,7 +19,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from app.downloads.downloads import Downloads
-from app.preferences import NEW_CHATS, PreferencesFile
+from app.preferences import NEW_CHATS, LoadPreferences, PreferencesFile
 from app.runtime_setup.setup_job import EngineSetup
 from app.startup.application import make_application
 from app.store import SavedOptions, Store
@@ -26,7 +28,9 @@ from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import Window
 from app.wizard.wizard import Wizard
+from engine import catalog
 from engine.assets import RESOURCES
+from tests.app.drive_overlap import LIMIT, OPTIONS, QUESTION, show_page, slow_the_disk
 from tests.app.drive_window import Person
 from tests.app.flows import open_settings
 
@@ -45,21 +49,13 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESOURCES / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     app = make_application()
-    with tempfile.TemporaryDirectory() as scratch:
-        store = Store(Path(scratch) / "conversations.sqlite")
-        preferences = PreferencesFile(Path(scratch) / "settings.toml")
-        greedy = structs.replace(NEW_CHATS, options=SavedOptions(drafter="merged", budget=BUDGET))
-        preferences.change(new_chats=greedy, theme="light")
-        window = Window(Core(Arguments(), store, preferences))
-        window.resize(*SIZE)
-        window.start()
-        window.header.panel_switch.setChecked(True)
-        person = Person(window, store, preferences, folder)
+    with sitting(folder, Arguments(), SavedOptions(drafter="merged", budget=BUDGET)) as person:
+        window = person.window
         for question in QUESTIONS:
             person.ask(question)
         show_fullest_tree(person)
         dialog = open_settings(person)
-        wizard = Wizard(Downloads(), EngineSetup(preferences))
+        wizard = Wizard(Downloads(), EngineSetup(person.preferences))
         wizard.begin()
         wait_until(lambda: not wizard.survey.is_running)
         for name in ("dark", "light"):
@@ -72,6 +68,34 @@ def main() -> None:
             photograph(wizard, folder / f"wizard-{name}.png")
         dialog.close()
         wizard.shut_down()
+    slow_the_disk()
+    model = str(catalog.resolve(catalog.default_target()))
+    with sitting(folder, Arguments(model, model), OPTIONS, LIMIT) as person:
+        person.ask(QUESTION)
+        panel = person.window.panel
+        show_page(panel, panel.time_page)
+        for name in ("dark", "light"):
+            theme.choose(app, name)
+            photograph(panel, folder / f"overlap-{name}.png")
+
+
+@contextmanager
+def sitting(
+    folder: Path, arguments: Arguments, options: SavedOptions, ram_limit: float | None = None
+) -> Iterator[Person]:
+    """Open a window without chats, with its panel, and close it in the end."""
+    with tempfile.TemporaryDirectory() as scratch:
+        store = Store(Path(scratch) / "conversations.sqlite")
+        preferences = PreferencesFile(Path(scratch) / "settings.toml")
+        new_chats = structs.replace(NEW_CHATS, options=options)
+        loading = LoadPreferences(ram_limit=ram_limit)
+        preferences.change(new_chats=new_chats, loading=loading, theme="light")
+        window = Window(Core(arguments, store, preferences))
+        window.resize(*SIZE)
+        window.start()
+        window.header.panel_switch.setChecked(True)
+        person = Person(window, store, preferences, folder)
+        yield person
         person.leave()
         store.close()
 

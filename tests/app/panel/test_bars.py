@@ -1,4 +1,5 @@
 import pytest
+from PySide6.QtCore import QRectF
 from pytestqt.qtbot import QtBot
 
 from app.panel.bars import IterationBars, SplitBar, shares
@@ -37,3 +38,55 @@ def test_drafting_during_a_pass_stands_beside_the_pass(qtbot: QtBot) -> None:
     image = bars.grab().toImage()
     middle = beside.center().toPoint()
     assert image.pixelColor(middle) != image.pixelColor(middle.x() - int(bar.width() / 2), middle.y())
+
+
+def test_what_survived_the_verdict_is_filled_in_the_chart(qtbot: QtBot) -> None:
+    bars = IterationBars()
+    qtbot.addWidget(bars)
+    bars.resize(300, 140)
+    plain_height = one_bar(bars, 7).height()
+    first, second, third = (verdict(1, number) for number in (1, 2, 3))
+    for done in (first, second, third):
+        done.seconds = Seconds(draft=0.2, target=0.3, stream_wait=0.5)
+    for done, grown, survivors in ((first, 200, 0), (second, 100, 50), (third, 0, 1)):
+        done.ahead_s, done.grown_ahead, done.survivors = 0.6 if grown else 0.0, grown, survivors
+    bars.clear()
+    bars.add(first)
+    assert bars.survived(0).height() == 0, "the next tree is not known yet"
+    assert "survived" not in bars.accessibleDescription()
+    bars.add(second)
+    bars.add(third)
+    assert bars.survived(0).height() == pytest.approx(bars.beside(0).height() / 4)
+    assert bars.survived(0).bottom() == pytest.approx(bars.beside(0).bottom())
+    assert bars.survived(1).height() == 2, "one node of a hundred can be seen"
+    assert bars.survived(2).height() == 0
+    assert bars.accessibleDescription().endswith("; 51 of 300 nodes drafted during passes survived")
+    assert bars.bar(0).height() < plain_height, "there is a legend above the bars"
+    image = bars.grab().toImage()
+
+    def colours(part: QRectF) -> set[str]:
+        x = range(int(part.left()) + 1, int(part.right()) - 1)
+        y = range(int(part.top()) + 1, int(part.bottom()) - 1)
+        return {image.pixelColor(column, row).name() for column in x for row in y}
+
+    lost = bars.beside(0).adjusted(0, 0, 0, -bars.survived(0).height())
+    assert len(colours(bars.survived(0))) == len(colours(lost)) == 1
+    assert colours(bars.survived(0)) != colours(lost)
+
+
+def test_after_a_lost_event_nothing_is_said_of_what_survived(qtbot: QtBot) -> None:
+    bars = IterationBars()
+    qtbot.addWidget(bars)
+    one_bar(bars, 1).height()
+    later = verdict(1, 3)
+    later.survivors = 5
+    bars.add(later)
+    assert bars.survived(0).height() == 0
+
+
+def one_bar(bars: IterationBars, number: int) -> QRectF:
+    """Add an iteration; return its bar."""
+    done = verdict(1, number)
+    done.seconds, done.grown_ahead = Seconds(target=1.0), 10
+    bars.add(done)
+    return bars.bar(0)

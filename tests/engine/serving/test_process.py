@@ -1,11 +1,11 @@
 """The real engine process, over its real connection."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
 import threading
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,8 +13,10 @@ import psutil
 import pytest
 
 from engine import protocol
+from engine.launch import interpreter
 from engine.protocol import EngineConnection, Message, Options
 from tests.engine.conftest import model_file
+from tests.engine.serving import slow_engine
 from tests.processes import own_nbytes
 
 
@@ -132,29 +134,44 @@ def test_a_killed_engine_is_reported_as_the_last_event(client):
     assert Path(events[0].log_path).exists()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="nothing there kills as SIGKILL does")
-def test_an_engine_killed_while_draft_and_target_compute_leaves_nothing_in_the_way_of_the_next():
+def ask_streamed(client, **options):
+    """Load a streamed target with a draft that goes on beside its passes, and ask both a question."""
     model = str(model_file("smollm2"))
-    load = protocol.Load(id=1, target=model, draft=model, ram_limit=0.06, context=512)
-    texts = []
-    for is_killed in (True, False):
+    client.connection.post(protocol.Load(id=1, target=model, draft=model, ram_limit=0.06, context=512))
+    client.expect(protocol.Loaded)
+    client.ask("Say hello.", drafter="specexec", overlap="on", budget=8, max_new_tokens=12, **options)
+
+
+@pytest.fixture(scope="module")
+def undisturbed_text():
+    client = Client()
+    ask_streamed(client)
+    text = client.expect(protocol.Answer).text
+    client.close()
+    return text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing there kills as SIGKILL does")
+@pytest.mark.parametrize("moment", slow_engine.moments)
+def test_an_engine_killed_while_draft_and_target_compute_leaves_nothing_in_the_way_of_the_next(
+    moment, undisturbed_text, monkeypatch
+):
+    command = interpreter.command
+    with monkeypatch.context() as dying:
+        dying.setenv(slow_engine.MOMENT, moment)
+        dying.setattr(interpreter, "command", lambda _, *rest: command(slow_engine.__name__, *rest))
         client = Client()
-        client.connection.post(load)
-        client.expect(protocol.Loaded)
-        client.ask("Say hello.", drafter="specexec", overlap="on", max_new_tokens=8)
-        texts.append(client.expect(protocol.Answer).text)
-        if not is_killed:
-            client.close()
-            break
-        client.ask("Write a long story.", 3, drafter="specexec", overlap="on", budget=8, telemetry=True)
-        client.expect(
-            protocol.IterationDone
-        )  # what the draft grows beside a pass depends on the machine's speed
-        client.expect(protocol.PassProgress)
-        os.kill(client.pid, signal.SIGKILL)
-        *_, last = client._events
-        assert isinstance(last, protocol.EngineLost)
-    assert texts[0] == texts[1] != ""
+    ask_streamed(client)
+    events = []
+    for event in client._events:
+        events.append(event)
+        assert not isinstance(event, protocol.Answer | protocol.Failed), f"not killed: {event}"
+    assert isinstance(events[-1], protocol.EngineLost)
+    assert events[-1].killed
+    client = Client()
+    ask_streamed(client)
+    assert client.expect(protocol.Answer).text == undisturbed_text != ""
+    client.close()
 
 
 def test_closing_in_the_middle_of_an_answer_ends_the_process(loaded):
