@@ -85,8 +85,8 @@ class Payoff:
 class GrowingAhead:
     """A rule like `rule`, except that trees also grow while the target verifies them, where that pays.
 
-    What they cost then is hidden behind the pass, so it is not part of the measured times from which `rule`
-    learns: its limits follow from what is left to wait for. A round that is not hidden must promise as many
+    What they cost then is hidden behind the pass, as far as they survive its verdict: `rule` learns how far,
+    and its limits follow from what is left to wait for. A round that is not hidden must promise as many
     tokens as other iterations give in its time.
     """
 

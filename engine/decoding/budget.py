@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.cost import CostCurve, Seconds, WorkDone, unknown
 from engine.decoding.iteration import Iterated, Rule
+from engine.decoding.survival import Survival
 from engine.decoding.trials import Trials
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
@@ -94,8 +95,8 @@ class _Past:
     """What `AutoLimits` remembers about an iteration.
 
     budget: the tree's budget; accepted: number of accepted nodes; expanded: an upper bound on the number of
-    nodes that the drafter expanded; chances: float [depth of the tree], the drafter's estimate, for each
-    depth, of the chance that the accepted path reaches it.
+    nodes that the drafter expanded, 0 if the tree had nodes from the start; chances: float [depth of the
+    tree], the drafter's estimate, for each depth, of the chance that the accepted path reaches it.
     """
 
     budget: int
@@ -115,6 +116,9 @@ class AutoLimits:
     holds, and else to half at most. A mixture of experts needs that: once all its experts are used, half as
     many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except
     those that `Trials` asks for.
+
+    Where trees grow ahead, what growing them takes counts as far as it is not hidden behind the target's
+    passes, which follows from how often trees survived, and how much of them. So they may be larger there.
 
     Where experts are brought when rows choose them, rows are dear; how dear follows from how many were
     missing in passes of any size. So trees grow while a cache fills, or while rows share experts.
@@ -141,7 +145,9 @@ class AutoLimits:
         self._trials = Trials()
         self._back = PLAIN  # the budget before plain decoding was tried, until that is judged
         self._undecided_s = 0.0
-        self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
+        # By rows of the pass, and as long as iterations take in which all drafting is done in turn.
+        self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))
+        self._survival = Survival()
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
 
@@ -164,7 +170,9 @@ class AutoLimits:
         done = self._work() - self._before
         self._iteration_s.miss(rows, done.misses)
         is_usual = is_whole and not done.firsts
-        if is_usual and self._iteration_s.add(rows, seconds, done.misses):
+        in_turn_s = seconds + self._saved_s(iteration)
+        self._survival.observe(iteration)
+        if is_usual and self._iteration_s.add(rows, in_turn_s, done.misses):
             self._trials.start_over()
         if limits.budget:
             if told:
@@ -215,7 +223,7 @@ class AutoLimits:
         # A tree that had nodes from the start may have needed no round at all.
         if iteration.rounds and is_usual and not iteration.survivors:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
-        expanded = iteration.rounds * limits.beams
+        expanded = 0 if iteration.survivors else iteration.rounds * limits.beams
         chances = chances_of(iteration.tree)
         self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances))
 
@@ -232,6 +240,19 @@ class AutoLimits:
             gain = (self._accepted[doubling] + gain * weight) / trees if trees else 0.0
             tokens += gain
         return float(tokens)
+
+    def _cost(self, budget: int) -> float:
+        """Return the expected seconds of an iteration, without the drafting that is hidden."""
+        hidden = self._survival.share(budget)
+        whole = self._iteration_s.at(budget + 1)
+        return whole - hidden * self._growth_s(budget) if hidden else whole
+
+    def _saved_s(self, iteration: Iterated) -> float:
+        """Return the seconds of drafting that an iteration was spared, because its tree had nodes from the
+        start."""
+        if not iteration.survivors:
+            return 0.0
+        return max(0.0, self._growth_s(iteration.limits.budget) - iteration.draft_s)
 
     def _is_trial(self, limits: TreeLimits) -> bool:
         """Return whether an iteration with these limits taught what trees bring beside plain decoding."""
@@ -255,7 +276,7 @@ class AutoLimits:
         tried = [self._budgets[place] for place in self._tried()]
         if not tried:
             return self._budgets[:2][-1]
-        return min(tried, key=lambda budget: self._iteration_s.at(budget + 1) / self.tokens(budget))
+        return min(tried, key=lambda budget: self._cost(budget) / self.tokens(budget))
 
     def _tried(self) -> list[int]:
         """Return the places, among the budgets, of those of which recent trees tell what they bring."""
@@ -268,7 +289,10 @@ class AutoLimits:
         most = max([here + 1, *(place for place in self._tried() if place <= JUMP)])
         may_be_plain = not least and self._trials.may_end(self._iteration_s.at(PLAIN + 1))
         choices = [b for b in self._budgets[least : most + 1] if b or may_be_plain]
-        seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *choices}}
+        # A larger tree takes no less time: then more of its drafting was taken to be hidden than there is.
+        least_s = self._cost(now) if self._survival.share(now) else 0.0
+        costs = {b: max(self._cost(b), least_s if b > now else 0.0) for b in {now, *choices}}
+        seconds_per_token = {b: cost / self.tokens(b) for b, cost in costs.items()}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         # Whether trees are faster than plain decoding is known only where both were measured.
         plain = seconds_per_token.get(PLAIN, math.inf)
@@ -288,24 +312,36 @@ class AutoLimits:
         if self._trees[larger - 1] >= FORGOTTEN or self._trees[larger - 2] < SETTLED:
             return now
         budget = self._budgets[larger]
-        expected = self._iteration_s.at(budget + 1) / self.tokens(budget)
+        expected = self._cost(budget) / self.tokens(budget)
         return budget if expected < DOUBT * seconds_per_token else now
 
     def _best_beams(self, budget: int) -> int:
         """Return the best number of beams. The more nodes a round expands, the fewer rounds are needed; but a
         tree needs at least one round per level."""
-        if not self._round_s or not any(past.expanded for past in self._past):
-            return self._limits.beams
-        expanded = float(np.mean([budget * min(1, past.expanded / past.budget) for past in self._past]))
-        depth = float(np.mean([len(past.chances) for past in self._past]))
-        return min(BEAMS, key=lambda beams: max(depth, expanded / beams) * self._round_s.at(beams))
+        growths = self._growths(budget)
+        return min(growths, key=growths.__getitem__, default=self._limits.beams)
+
+    def _growth_s(self, budget: int) -> float:
+        """Return the seconds of growing a tree in turn, with the best number of beams; 0 while they are not
+        known."""
+        return min(self._growths(budget).values(), default=0.0)
+
+    def _growths(self, budget: int) -> dict[int, float]:
+        """Return the seconds of growing a tree in turn, by the number of beams, from the trees that were
+        begun anew; empty while there are none."""
+        begun = [past for past in self._past if past.expanded]
+        if not self._round_s or not begun:
+            return {}
+        expanded = float(np.mean([budget * min(1, past.expanded / past.budget) for past in begun]))
+        depth = float(np.mean([len(past.chances) for past in begun]))
+        return {beams: max(depth, expanded / beams) * self._round_s.at(beams) for beams in BEAMS}
 
     def _worth(self, budget: int, beams: int) -> float:
         """Return the cost of a round: the number of tokens that its time is worth, as `on_the_drafters_scale`
         gives it."""
         if len(self._past) < KNOWN or not self._round_s:
             return 0.0
-        tokens = self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget + 1)
+        tokens = self._round_s.at(beams) * self.tokens(budget) / self._cost(budget)
         accepted = sum(past.accepted for past in self._past)
         return on_the_drafters_scale(tokens, [past.chances for past in self._past], accepted)
 

@@ -1,0 +1,115 @@
+"""Limits where drafting is hidden behind the target's passes, on simulated machines."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from engine.decoding.ahead import GrowingAhead
+from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits
+from engine.decoding.iteration import Iterated
+from engine.decoding.survival import Survival
+from engine.drafting import TreeLimits
+from engine.tree import TokenTree
+from tests.engine.decoding.test_budget import MACHINES, Machine
+
+BEAMS = (4, 8, 16, 32, 64, 128)
+# The target reads for two seconds whatever the tree is; one of 63 nodes takes 1.4 s, one of 511 nodes 6 s.
+DEAR = (lambda beams: 0.1 + 0.01 * beams, lambda rows: max(2.0, 0.004 * rows), [1, 1.5, 2, 4])
+
+
+class Overlapped(Machine):
+    """A machine on which a tree survives the verdict with a chance, up to `most` nodes of it; then only what
+    is missing is drafted in turn."""
+
+    def __init__(self, round_s, pass_s, ranks, chance, most=math.inf):
+        super().__init__(round_s, pass_s, ranks)
+        self.chance, self.most = chance, most
+        self._was_ahead = False
+        self._survives = np.random.default_rng(1)
+
+    def iterate(self, rule):
+        limits = rule.choose()
+        budget, survivors = limits.budget, 0
+        if self._survives.random() < self.chance and self._was_ahead:
+            survivors = min(budget, self.most)
+        self._was_ahead = limits.ahead > 0
+        share = 1 - survivors / budget if budget else 0.0
+        rounds = math.ceil(share * self.rounds(limits))
+        draft_s = rounds * self.round_s(limits.beams) * self._random.uniform(1, 1 + self.noise)
+        pass_s = self.pass_s(1 + budget) * self._random.uniform(1, 1 + self.noise)
+        nodes = np.arange(budget)
+        tree = TokenTree(
+            nodes, nodes - 1, np.minimum(nodes + 1, 6), *(-nodes.astype(np.float32),) * 2,
+            np.ones(budget, np.uint8),
+        )  # fmt: skip
+        ranks = self.accepted(budget)
+        tokens = [0] * (len(ranks) + 1)
+        rule.observe(
+            Iterated(limits, tree, ranks, tokens, draft_s, pass_s, 0.0, rounds, [], survivors=survivors)
+        )
+        return budget
+
+    def in_turn_s(self, budget):
+        """Return the seconds of an iteration without drafting ahead, with the best number of beams."""
+        return min(sum(self.seconds(TreeLimits(budget, beams, 32))) for beams in BEAMS)
+
+    def seconds_per_token(self, budget):
+        hidden = self.chance * min(1, self.most / budget) if budget else 0.0
+        pass_s = self.pass_s(1 + budget)
+        tokens = np.mean([1 + len(self.accepted(budget)) for _ in range(1500)])
+        return (pass_s + (1 - hidden) * (self.in_turn_s(budget) - pass_s)) / tokens
+
+
+def budgets(made, chance, ahead, most=math.inf, count=160):
+    """The budgets that are chosen, behind those with which the rule learns."""
+    machine = Overlapped(*made, chance, most)
+    rule = AutoLimits(TreeLimits(15, 16, 32), predicted=machine.in_turn_s)
+    rule = GrowingAhead(rule) if ahead else rule
+    return [machine.iterate(rule) for _ in range(count)][60:]
+
+
+def test_trees_are_larger_where_a_dear_draft_is_hidden():
+    in_turn, hidden = (budgets(DEAR, 0.9, ahead) for ahead in (False, True))
+    assert np.median(hidden) >= 4 * np.median(in_turn)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_they_are_at_least_as_large_wherever_drafting_is_hidden(name):
+    in_turn, hidden = (budgets(MACHINES[name], 0.9, ahead) for ahead in (False, True))
+    assert np.median(hidden) >= np.median(in_turn)
+
+
+@pytest.mark.parametrize(("chance", "most"), [(0.9, math.inf), (0.6, math.inf), (0.9, 40), (0.2, math.inf)])
+@pytest.mark.parametrize("made", [DEAR, MACHINES["an expensive draft"]])
+def test_how_large_follows_from_how_often_and_how_much_of_a_tree_survives(made, chance, most):
+    machine = Overlapped(*made, chance, most)
+    costs = {budget: machine.seconds_per_token(budget) for budget in (PLAIN, *BUDGETS)}
+    late = [costs[budget] for budget in budgets(made, chance, True, most)]
+    assert np.mean(late) < 1.15 * min(costs.values())
+
+
+def test_limits_are_those_of_taking_turns_where_no_tree_survives():
+    assert budgets(DEAR, 0.0, True) == budgets(DEAR, 0.0, False)
+
+
+def iterated(budget, survivors, ahead=64, size=None):
+    tree = [None] * (budget if size is None else size)
+    return SimpleNamespace(limits=TreeLimits(budget, 4, 8, ahead=ahead), tree=tree, survivors=survivors)
+
+
+def test_the_share_that_is_hidden():
+    survival = Survival()
+    survival.observe(iterated(15, 0))  # the first tree cannot have survived
+    assert survival.share(15) == 0
+    survival.observe(iterated(15, 15))
+    assert survival.share(15) == survival.share(31) == 1, "a larger one is taken to survive, too"
+    survival.observe(iterated(15, 0))
+    assert survival.share(31) == 0.5
+    survival.observe(iterated(31, 20, size=20))  # not all nodes were worth their rounds
+    survival.observe(iterated(31, 10, size=20))
+    assert survival.share(31) == pytest.approx(0.75 * (1 + 0.5) / 2)
+    assert survival.share(15) == pytest.approx(0.75 * (1 + 1 + 10 / 15) / 3)
+    survival.observe(iterated(31, 20, ahead=0, size=20))
+    assert survival.share(15) == 0, "now they take turns"
