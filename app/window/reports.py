@@ -283,7 +283,7 @@ class Reports(QObject):
         self._undrafted.add(wanted.target)
         faster = self.tr("It can answer about {} times as fast").format(formatting.rounded(own.speedup))
         said = self.tr(
-            "This model is read from the disk again and again, and no smaller model is here to draft for it. "
+            "This model is read from the disk again and again. "
             "It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk."
         ).format(formatting.nbytes(own.nbytes))
         notice = Notice(faster, said, self.tr("Let it draft for itself"), self._transcript, tone="offer")

@@ -16,20 +16,21 @@ WORTHWHILE = 1.25  # factor of speed from which substitutes are worth their room
 def own_draft(
     machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan, history: Sequence[Observed] = ()
 ) -> OwnDraft | None:
-    """Return what the target of a pair without a draft would gain as its own draft; None if that is too
-    little, or if the plan for the pair streams nothing or uses a card. A mixture has none: it reads few of
-    its experts, and a draft would hold all of them. Nor has a model whose layers have states, which are not
-    shared.
+    """Return what the target of a pair would gain as its own draft; None if that is too little, or if the
+    plan for the pair streams nothing or uses a card. A mixture has none: it reads few of its experts, and a
+    draft would hold all of them. Nor has a model whose layers have states, which are not shared.
 
-    The gain is that over drafts from text alone (`merged` without heads), also where heads or a layer for
-    drafts are there: what these bring is not predicted. Beside SmolLM2's head it was 2.0, and 1.7 beside
-    text alone (docs/benchmarks/streaming.md)."""
+    pair: the best one, with or without a draft model. Without one, the gain is that over drafts from text
+    alone (`merged` without heads), also where heads or a layer for drafts are there: what these bring is not
+    predicted. Beside SmolLM2's head it was 2.0, and 1.7 beside text alone (docs/benchmarks/streaming.md)."""
     if pair.target.states or pair.target.active < 1:
         return None
-    if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
+    if plan.device != "cpu" or not plan.memory.ssd:
         return None
     its, own = fastest(machine, self_pairs(pair.target), asked, history)
-    before, after = plan.predicted_tokens_per_second, reliable_speed(its, own, history)
+    # A draft model's promise is taken as carefully as that of the target's own copy.
+    before = reliable_speed(plan, pair, history) if pair.draft else plan.predicted_tokens_per_second
+    after = reliable_speed(its, own, history)
     if not before or not after or after < WORTHWHILE * before:
         return None
     assert own.substitutes is not None

@@ -44,7 +44,8 @@ class Scripted:
     def forget(self):
         pass
 
-    def answer(self, messages, options, emit, cancelled):
+    def answer(self, chat, emit, cancelled):
+        options = chat.options
         self.asked.append((options.overlap, options.budget, options.temperature))
         draft, target, wait = (2 * each for each in next(self._seconds[options.overlap]))
         return SimpleNamespace(

@@ -1,6 +1,7 @@
 """Limits where drafting is hidden behind the target's passes, on simulated machines."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,11 +9,10 @@ import pytest
 
 from engine.decoding.ahead import GrowingAhead
 from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits
-from engine.decoding.iteration import Iterated
 from engine.decoding.survival import Survival
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
-from tests.engine.decoding.test_budget import MACHINES, Machine
+from tests.engine.decoding.test_budget import MACHINES, Machine, iterated
 
 BEAMS = (4, 8, 16, 32, 64, 128)
 # The target reads for two seconds whatever the tree is; one of 63 nodes takes 1.4 s, one of 511 nodes 6 s.
@@ -45,10 +45,8 @@ class Overlapped(Machine):
             np.ones(budget, np.uint8),
         )  # fmt: skip
         ranks = self.accepted(budget)
-        tokens = [0] * (len(ranks) + 1)
-        rule.observe(
-            Iterated(limits, tree, ranks, tokens, draft_s, pass_s, 0.0, rounds, [], survivors=survivors)
-        )
+        done = iterated(limits, tree, ranks, draft_s, pass_s, rounds)
+        rule.observe(replace(done, survivors=survivors))
         return budget
 
     def in_turn_s(self, budget):
@@ -94,22 +92,22 @@ def test_limits_are_those_of_taking_turns_where_no_tree_survives():
     assert budgets(DEAR, 0.0, True) == budgets(DEAR, 0.0, False)
 
 
-def iterated(budget, survivors, ahead=64, size=None):
+def seen(budget, survivors, ahead=64, size=None):
     tree = [None] * (budget if size is None else size)
     return SimpleNamespace(limits=TreeLimits(budget, 4, 8, ahead=ahead), tree=tree, survivors=survivors)
 
 
 def test_the_share_that_is_hidden():
     survival = Survival()
-    survival.observe(iterated(15, 0))  # the first tree cannot have survived
+    survival.observe(seen(15, 0))  # the first tree cannot have survived
     assert survival.share(15) == 0
-    survival.observe(iterated(15, 15))
+    survival.observe(seen(15, 15))
     assert survival.share(15) == survival.share(31) == 1, "a larger one is taken to survive, too"
-    survival.observe(iterated(15, 0))
+    survival.observe(seen(15, 0))
     assert survival.share(31) == 0.5
-    survival.observe(iterated(31, 20, size=20))  # not all nodes were worth their rounds
-    survival.observe(iterated(31, 10, size=20))
+    survival.observe(seen(31, 20, size=20))  # not all nodes were worth their rounds
+    survival.observe(seen(31, 10, size=20))
     assert survival.share(31) == pytest.approx(0.75 * (1 + 0.5) / 2)
     assert survival.share(15) == pytest.approx(0.75 * (1 + 1 + 10 / 15) / 3)
-    survival.observe(iterated(31, 20, ahead=0, size=20))
+    survival.observe(seen(31, 20, ahead=0, size=20))
     assert survival.share(15) == 0, "now they take turns"

@@ -25,6 +25,7 @@ from engine.model.shared_rows import sharing
 from engine.model.substitutes import SubstituteFiles, substitute
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.decoding.test_ahead import ScriptedVerifier
 from tests.engine.model.compiled_models import CONTEXT, random_text, tiny
 from tests.engine.quantization.test_folders import write
@@ -52,10 +53,10 @@ def saved(folder, kind="qwen2", **sizes):
 
 
 @contextmanager
-def pair(folder, kind="qwen2", cache="F16", is_slow=False, form="Q4_0", **sizes):
+def pair(folder, kind="qwen2", cache="F16", is_slow=False, form="Q4_0", file=None, **sizes):
     """A streamed target and its draft, as sequences. is_slow: whether the target waits for its disk. form:
-    the format of the substitutes, as planned."""
-    file = saved(folder, kind, **sizes)
+    the format of the substitutes, as planned. file: the model; None: one of `kind` and `sizes`."""
+    file = file or saved(folder, kind, **sizes)
     target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE), cache=cache)
     try:
         if is_slow:
@@ -98,6 +99,29 @@ def test_the_tokens_are_those_of_plain_decoding_and_most_guesses_are_right(kind,
                 target.rewind(0)
                 assert found == answer(target, NoDrafter(), sampler, prompt, NoDrafter.defaults)[0]
                 assert len(found) > 1.5 * len(iterations)
+        target.rewind(0)
+
+
+@pytest.mark.parametrize("form", ["Q4_0", "Q2_K"])
+def test_a_gguf_file_of_eight_bits_drafts_for_itself(form, tmp_path):
+    file = open_checkpoint(
+        convert(tiny("qwen2", hidden_size=256), tmp_path / "model.gguf", storage="Q8_0", size=0.003)
+    )
+    assert file.weights["model.layers.0.mlp.up_proj.weight"].format == "Q8_0"
+    check_self_draft(file)
+    with pair(tmp_path, file=file, form=form) as (target, draft):
+        streamed = [
+            mine.layout
+            for name, group in target.model.weights.matrices.items()
+            for mine, theirs in zip(draft.model.weights.matrices[name], group, strict=True)
+            if isinstance(theirs, StreamedMatrix)
+        ]
+        assert form in streamed
+        drafter, prompt = drafter_of("specexec", target, draft), random_text(20)
+        found, iterations = answer(target, drafter, Sampler(), prompt, TreeLimits(12, 4, 8))
+        assert len(found) > 1.5 * len(iterations)
+        target.rewind(0)
+        assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
         target.rewind(0)
 
 

@@ -7,7 +7,8 @@ import pytest
 from engine.planner import Asked, fastest, own_draft, plan_for, self_pairs
 from engine.planner.acceptance import acceptance
 from engine.planner.machines import GIB
-from engine.planner.outline import PairOutline
+from engine.planner.outline import PairOutline, pair_of
+from engine.planner.recommendation import reliable_speed
 from tests.engine.planner.made import DESKTOP, LAPTOP, SMALL, outline
 
 TARGET = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True)
@@ -30,11 +31,24 @@ def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
     assert own.nbytes == pytest.approx(share * plan.memory.ssd)
 
 
-def test_one_that_is_in_memory_or_on_a_card_or_has_a_draft_should_not():
+def test_one_that_is_in_memory_or_on_a_card_should_not():
     assert offered(LAPTOP, ALONE) is None
     assert plan_for(DESKTOP, ALONE, Asked(2048)).device == "cuda"
     assert offered(DESKTOP, ALONE) is None
-    assert offered(replace(SCARCE, ram=3 * GIB), replace(ALONE, draft=SMALL.draft)) is None
+
+
+def test_beside_a_draft_model_the_better_of_both_is_offered():
+    machine, asked = replace(SCARCE, ram=8 * GIB), Asked(2048, ram_limit_nbytes=GIB // 2)
+    dear = outline(28, 45 << 20, 1_310_000_000, 1536, 151_936, name="dear", tied=True)
+    assert offered(machine, pair_of(TARGET, SMALL.draft), asked) is None
+    pair = pair_of(TARGET, dear)
+    own = offered(machine, pair, asked)
+    plan, itself = fastest(machine, self_pairs(TARGET), asked, ())
+    speeds = [
+        reliable_speed(*planned, ()) for planned in ((plan, itself), (plan_for(machine, pair, asked), pair))
+    ]
+    assert own.speedup == pytest.approx(speeds[0] / speeds[1])
+    assert own.speedup >= 1.25
 
 
 def test_one_that_computes_longer_than_it_reads_should_not():
