@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPa
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app import formatting
-from app.panel.run_figures import seconds_of
+from app.panel.run_figures import drafted_of, seconds_of
 from app.widgets import theme
 from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone, Seconds
@@ -17,8 +17,8 @@ from engine.protocol.messages import IterationDone, Seconds
 MIN_BARS, MAX_BARS = 20, 60  # the width has room for 20 to 60 bars; the newest 60 are kept
 SPLIT_HEIGHT = 8
 LABEL_GAP = 4.0
-LEAST_HEIGHT = 2.0  # of what survived, so that a few nodes of many can be seen
 SWATCH = 9
+INSET = 2.0  # between the outline of a box and what fills it
 
 # Patterns of draft, target, waiting and other. The last two can be told apart without their colours.
 PATTERNS = (
@@ -33,8 +33,8 @@ class IterationBars(QWidget):
     """Bar chart of the newest iterations, oldest on the left.
 
     The height of a bar is the duration of the iteration, split into four phases. What the draft did while the
-    target verified stands beside the target's part: filled, as far as its nodes survived the verdict and were
-    in the next tree from the start.
+    target verified stands beside the target's part: an empty box, filled by the share of the next tree
+    that survived the verdict.
 
     Attributes:
         current: number of the highlighted iteration, or None.
@@ -126,12 +126,10 @@ class IterationBars(QWidget):
         return QRectF(bar.center().x(), bottom - height, bar.width() / 2, height)
 
     def survived(self, index: int) -> QRectF:
-        """Return the lower part of `beside`, in proportion to the nodes that survived the verdict."""
+        """Return the lower part of `beside`: as much of it as survivors made up of the next tree."""
         whole, survivors = self.beside(index), self._survivors(index)
-        height = 0.0
-        if survivors:
-            share = survivors / self._done[index].grown_ahead
-            height = min(whole.height(), max(LEAST_HEIGHT, share * whole.height()))
+        share = survivors / drafted_of(self._done[index + 1]) if survivors else 0.0
+        height = min(1.0, share) * whole.height()
         return QRectF(whole.left(), whole.bottom() - height, whole.width(), height)
 
     def _step(self) -> float:
@@ -167,7 +165,9 @@ class IterationBars(QWidget):
             beside = self.beside(index)
             if beside.height():
                 hollow(painter, beside, colours.time_draft)
-                painter.fillRect(self.survived(index), QColor(colours.time_draft))
+                inside = self.survived(index).adjusted(INSET, INSET, -INSET, -INSET)
+                if inside.isValid():
+                    painter.fillRect(inside, QColor(colours.time_draft))
             if done.iteration == self.current:
                 painter.setPen(QColor(colours.text))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -176,11 +176,12 @@ class IterationBars(QWidget):
     def _paint_legend(self, painter: QPainter, line: int) -> None:
         """Write what the two fillings beside the target's part mean into the second line."""
         x, colours = 0.0, theme.current()
-        for is_filled, name in ((False, self.tr("drafted during the pass")), (True, self.tr("and survived"))):
+        names = self.tr("drafted during the pass"), self.tr("its share of the next tree")
+        for is_filled, name in enumerate(names):
             box = QRectF(x, line + (line - SWATCH) / 2, SWATCH, SWATCH)
             hollow(painter, box, colours.time_draft)
             if is_filled:
-                painter.fillRect(box, QColor(colours.time_draft))
+                painter.fillRect(box.adjusted(INSET, INSET, -INSET, -INSET), QColor(colours.time_draft))
             x += SWATCH + 5
             painter.setPen(QColor(colours.muted))
             painter.drawText(QRectF(x, line, self.width(), line), Qt.AlignmentFlag.AlignVCenter, name)

@@ -1323,12 +1323,12 @@
             <translation>각 반복에 걸린 시간(초)</translation>
         </message>
         <message>
-            <source>and survived</source>
-            <translation>그중 살아남음</translation>
-        </message>
-        <message>
             <source>drafted during the pass</source>
             <translation>패스 동안 초안 작성</translation>
+        </message>
+        <message>
+            <source>its share of the next tree</source>
+            <translation>그중 다음 트리에 남은 몫</translation>
         </message>
         <message>
             <source>longest: {} s</source>

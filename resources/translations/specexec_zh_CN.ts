@@ -1323,12 +1323,12 @@
             <translation>每轮迭代的秒数</translation>
         </message>
         <message>
-            <source>and survived</source>
-            <translation>其中留存</translation>
-        </message>
-        <message>
             <source>drafted during the pass</source>
             <translation>这一遍期间起草</translation>
+        </message>
+        <message>
+            <source>its share of the next tree</source>
+            <translation>其中进入下一棵树的部分</translation>
         </message>
         <message>
             <source>longest: {} s</source>

@@ -2,8 +2,8 @@
 
 Run as a program, because it needs a display of its own:
     python -m tests.app.drive_overlap FOLDER [--target MODEL] [--draft MODEL] [--dark]
-The target gets LIMIT GiB, the rest of it comes from a disk that is slow on purpose. Saves screenshots of the tree and of the times
-in FOLDER and prints one JSON object. Not a test itself; see test_real_overlap.py.
+The target gets LIMIT GiB, the rest of it comes from a disk that is slow on purpose. Saves screenshots of the
+tree and of the times in FOLDER and prints one JSON object. Not a test itself; see test_real_overlap.py.
 """
 
 import json

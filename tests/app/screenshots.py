@@ -49,6 +49,12 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESOURCES / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     app = make_application()
+    show_program(app, folder)
+    show_overlap(app, folder)
+
+
+def show_program(app: QApplication, folder: Path) -> None:
+    """Photograph a chat, the tree of its fullest iteration, the settings and the wizard."""
     with sitting(folder, Arguments(), SavedOptions(drafter="merged", budget=BUDGET)) as person:
         window = person.window
         for question in QUESTIONS:
@@ -68,6 +74,11 @@ def main() -> None:
             photograph(wizard, folder / f"wizard-{name}.png")
         dialog.close()
         wizard.shut_down()
+
+
+def show_overlap(app: QApplication, folder: Path) -> None:
+    """Photograph the times of an answer during which a draft goes on beside a target that waits for its
+    disk."""
     slow_the_disk()
     model = str(catalog.resolve(catalog.default_target()))
     with sitting(folder, Arguments(model, model), OPTIONS, LIMIT) as person:

@@ -3,6 +3,7 @@ from PySide6.QtCore import QRectF
 from pytestqt.qtbot import QtBot
 
 from app.panel.bars import IterationBars, SplitBar, shares
+from app.panel.run_figures import drafted_of
 from engine.protocol.messages import Seconds
 from tests.app.fake_engine import verdict
 
@@ -48,7 +49,8 @@ def test_what_survived_the_verdict_is_filled_in_the_chart(qtbot: QtBot) -> None:
     first, second, third = (verdict(1, number) for number in (1, 2, 3))
     for done in (first, second, third):
         done.seconds = Seconds(draft=0.2, target=0.3, stream_wait=0.5)
-    for done, grown, survivors in ((first, 200, 0), (second, 100, 50), (third, 0, 1)):
+    nodes = drafted_of(second)
+    for done, grown, survivors in ((first, 200, 0), (second, 100, 1), (third, 0, nodes)):
         done.ahead_s, done.grown_ahead, done.survivors = 0.6 if grown else 0.0, grown, survivors
     bars.clear()
     bars.add(first)
@@ -56,17 +58,17 @@ def test_what_survived_the_verdict_is_filled_in_the_chart(qtbot: QtBot) -> None:
     assert "survived" not in bars.accessibleDescription()
     bars.add(second)
     bars.add(third)
-    assert bars.survived(0).height() == pytest.approx(bars.beside(0).height() / 4)
+    assert bars.survived(0).height() == pytest.approx(bars.beside(0).height() / nodes)
     assert bars.survived(0).bottom() == pytest.approx(bars.beside(0).bottom())
-    assert bars.survived(1).height() == 2, "one node of a hundred can be seen"
+    assert bars.survived(1) == bars.beside(1), "the next tree consists of them"
     assert bars.survived(2).height() == 0
-    assert bars.accessibleDescription().endswith("; 51 of 300 nodes drafted during passes survived")
+    assert bars.accessibleDescription().endswith(f"; {1 + nodes} of 300 nodes drafted during passes survived")
     assert bars.bar(0).height() < plain_height, "there is a legend above the bars"
     image = bars.grab().toImage()
 
     def colours(part: QRectF) -> set[str]:
-        x = range(int(part.left()) + 1, int(part.right()) - 1)
-        y = range(int(part.top()) + 1, int(part.bottom()) - 1)
+        x = range(int(part.left()) + 3, int(part.right()) - 3)
+        y = range(int(part.top()) + 3, int(part.bottom()) - 3)
         return {image.pixelColor(column, row).name() for column in x for row in y}
 
     lost = bars.beside(0).adjusted(0, 0, 0, -bars.survived(0).height())
