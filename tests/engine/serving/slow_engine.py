@@ -1,9 +1,11 @@
-"""The engine process, but its disk is so slow that passes wait for it; and it is killed at the moment of an
-answer that an environment variable names, if it is set. Not a test itself; see test_process.py.
+"""The engine process, but its disk is so slow that passes wait for it. If an environment variable names a
+moment of an answer, the engine is killed then; and so that the draft is ahead by then on any machine, passes
+wait for it, too. Not a test itself; see test_process.py.
 """
 
 import os
 import signal
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +18,16 @@ from engine.serving import process
 from engine.serving.service import EngineService
 
 MOMENT = "SPECEXEC_TEST_MOMENT"
-PASS_S = 1.0  # seconds in which a pass reads the streamed weights: enough for a round of the draft
+PASS_S = 0.5  # seconds in which a pass reads the streamed weights
+ROUNDS = 3  # of the draft for which a pass waits
+PATIENCE_S = 10.0  # longest wait for them
 AFTER = 1  # passes that verify a tree, before the engine is killed at a moment of an iteration
 
 
 def main() -> None:
     slow_the_disk()
     if moment := os.environ.get(MOMENT):
+        wait_for_the_draft()
         moments[moment]()
     process.main()
 
@@ -46,6 +51,35 @@ def slow_the_disk() -> None:
         return loaded
 
     EngineService.load = slowly  # type: ignore[method-assign]
+
+
+def wait_for_the_draft() -> None:
+    """Let each pass end only when the draft has grown for some rounds beside it, or has nothing to grow."""
+    begin, grow = PassThread.__init__, SpecExecDrafter.grow
+    is_ahead, rounds_done = threading.Event(), [0]
+
+    def begun(self: PassThread[Any], run: Callable[[Any], Any], *how: Any, **named: Any) -> None:
+        def longer(progress: Any) -> Any:
+            result = run(progress)
+            self._note_wait(True)
+            is_ahead.wait(PATIENCE_S)
+            self._note_wait(False)
+            return result
+
+        is_ahead.clear()
+        rounds_done[0] = 0
+        begin(self, longer, *how, **named)
+
+    def counted(self: SpecExecDrafter, rounds: int, progress: Any) -> bool:
+        grows = grow(self, rounds, progress)
+        if isinstance(progress, PassThread):
+            rounds_done[0] += 1
+            if not grows or rounds_done[0] >= ROUNDS:
+                is_ahead.set()
+        return grows
+
+    PassThread.__init__ = begun  # type: ignore[method-assign]
+    SpecExecDrafter.grow = counted  # type: ignore[method-assign]
 
 
 def die() -> None:

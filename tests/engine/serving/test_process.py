@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -158,7 +159,7 @@ def test_an_engine_killed_while_draft_and_target_compute_leaves_nothing_in_the_w
     command = interpreter.command
     with monkeypatch.context() as dying:
         dying.setenv(slow_engine.MOMENT, moment)
-        dying.setattr(interpreter, "command", lambda _, *rest: command(slow_engine.__name__, *rest))
+        dying.setattr(interpreter, "command", partial(slow_engine.started, command))
         client = Client()
     ask_streamed(client)
     events = []
