@@ -132,7 +132,7 @@ def plan(target: str, draft: str, context: int | None, held: Memory | None, help
     helper = available.compiled if helps else None
     asked = planner.Asked(context or planner.CONTEXT, helper=helper)
     try:
-        return planner.plan_for(available, outline(target, draft), asked)
+        return planner.fastest(available, [outline(target, draft)], asked, ())[0]
     except SpecExecError:
         return None
 

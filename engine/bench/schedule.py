@@ -163,7 +163,8 @@ def simulated(
 ) -> Iterator[SimulatedCase]:
     """Simulate all cases that the options describe, in the order of the table."""
     from engine.bench.simulation.outcome import simulate
-    from engine.planner.outline import catalogued, pair_of
+    from engine.planner.outline import catalogued
+    from engine.planner.pairs import pair_of
 
     weights = _weights(parsed.target)
     for draft in listed(parsed.drafts):

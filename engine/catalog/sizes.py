@@ -196,14 +196,19 @@ def multiplied(model: CatalogModel, variant: Variant) -> Iterator[tuple[int, int
     """Yield the matrices of all layers, each as (rows, columns, bytes as stored, whether all experts of its
     layer have one of this kind)."""
     for layer in range(model.layers):
-        mlp = list(_mlp(model, inner_width(model, layer, variant.intermediate or model.intermediate)))
-        always = [*_attention(model, layer), *_inputs(model), *_shared(model)]
-        if model.experts:
-            yield model.experts, model.hidden, _router(model) * _vector_itemsize(variant), False
-        for of_expert, matrices in ((False, always), (model.experts > 0, mlp)):
-            for name, rows, columns in matrices:
-                nbytes = _matrix_nbytes(model, variant, (name, rows, columns), layer)
-                yield rows, columns, nbytes, of_expert
+        yield from multiplied_in(model, variant, layer)
+
+
+def multiplied_in(model: CatalogModel, variant: Variant, layer: int) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield the same of one layer."""
+    mlp = list(_mlp(model, inner_width(model, layer, variant.intermediate or model.intermediate)))
+    always = [*_attention(model, layer), *_inputs(model), *_shared(model)]
+    if model.experts:
+        yield model.experts, model.hidden, _router(model) * _vector_itemsize(variant), False
+    for of_expert, matrices in ((False, always), (model.experts > 0, mlp)):
+        for name, rows, columns in matrices:
+            nbytes = _matrix_nbytes(model, variant, (name, rows, columns), layer)
+            yield rows, columns, nbytes, of_expert
 
 
 def embedding_nbytes(model: CatalogModel, variant: Variant) -> int:

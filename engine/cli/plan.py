@@ -2,7 +2,8 @@
 
 import argparse
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 import msgspec
 
 from engine import catalog, machine, planner
+from engine.checkpoints import open_checkpoint
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.cli.emit import add_emit_options, run_emit
 from engine.cli.own_draft import about_own_draft
-from engine.errors import BadOption
+from engine.errors import BadOption, ModelNotFound
 from engine.files import named_path
 from engine.planner import Asked, MachineProfile, Plan, RatedPlan, Recommendation
 from engine.planner.paper import Compared, comparison
@@ -52,7 +54,8 @@ def _add_model_options(parser: argparse.ArgumentParser) -> None:
         help="draft model; mtp: the layer for drafts that comes with the target, whose memory is counted; "
         "self: on the processor, the target itself in fewer bits; none: no draft (default: auto, the draft "
         "that the catalogue pairs with the target if it is installed, or the fastest of its drafts if the "
-        "target is not installed, or else the target's layer for drafts if there is memory for it)",
+        "target is not installed, or else the target's layer for drafts if it fits beside the whole target "
+        "or promises more)",
     )
     pair.add_argument(
         "--context",
@@ -133,15 +136,17 @@ def run(parsed: argparse.Namespace) -> int:
     there = _machine(parsed)
     if parsed.emit:
         return run_emit(parsed, there)
-    history = () if any(vars(parsed)[name] is not None for name in DESCRIBING) else planner.history()
+    is_here = all(vars(parsed)[name] is None for name in DESCRIBING)
+    history = planner.history() if is_here else ()
     asked = partial(_asked, parsed, there)
     found = own = None
     if parsed.target is None:
         found = planner.recommend(there, catalog.catalog(), history)
         plan = found.plan
     else:
-        pairs = planner.pairs_named(parsed.target, parsed.draft)
-        plan, pair = planner.fastest(there, pairs, asked(pairs[0].target), history)
+        pairs = named_pairs(parsed.target, parsed.draft)
+        kept = _kept_formats(parsed.target) if parsed.draft == planner.SELF else ()
+        plan, pair = planner.fastest(there, pairs, asked(pairs[0].target), history, kept if is_here else ())
         if parsed.draft == "auto":
             own = planner.own_draft(there, pair, asked(pair.target), plan, history)
     if parsed.json:
@@ -154,6 +159,53 @@ def run(parsed: argparse.Namespace) -> int:
         if own is not None:
             say(f"Alternative  {about_own_draft(own)}")
     return 0
+
+
+def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
+    """Return the pairs that the names can mean, as `planner.pairs_named` does, and with the heads or the
+    assistant that a chat would load. Their errors are those of `engine.heads.open_heads`."""
+    if not _may_be_heads(target, draft):
+        return planner.pairs_named(target, draft)
+    from engine.heads import open_heads
+    from engine.heads.outline import heads_outline
+    from engine.serving.load import default_draft, own_assistant
+
+    file = open_checkpoint(catalog.resolve(target))
+    if draft == "auto":
+        name = default_draft(target)
+        heads = own_assistant(target, file) or (open_heads(catalog.resolve(name)) if name else None)
+    else:
+        heads = open_heads(catalog.resolve(draft))
+    if heads is None:
+        return planner.pairs_named(target, draft)
+    alone = planner.pair_named(target, "none")
+    return [replace(alone, heads=heads_outline(heads, file))]
+
+
+def _may_be_heads(target: str, draft: str) -> bool:
+    """Return whether a draft can be heads in a folder, beside a target that exists locally."""
+    with suppress(ModelNotFound):
+        catalog.resolve(target)
+        if draft == "auto":
+            return bool(catalog.assistant_for(target) or catalog.heads_for(target))
+        if draft not in (planner.SELF, planner.OWN_LAYER, "none"):
+            return (catalog.resolve(draft) / "config.json").is_file()
+    return False
+
+
+def _kept_formats(target: str) -> Collection[str]:
+    """Return the formats in which the disk has substitutes of a target that drafts for itself. Raises
+    BadOption if it cannot, as loading does."""
+    from engine.model.self_draft import check_self_draft
+    from engine.model.substitutes import kept_formats
+
+    try:
+        path = catalog.resolve(target)
+    except ModelNotFound:  # it is known from the catalogue only
+        return ()
+    file = open_checkpoint(path)
+    check_self_draft(file)
+    return kept_formats(file)
 
 
 def _fields(plan: Plan) -> dict[str, Any]:
@@ -304,7 +356,9 @@ def _recommended(found: Recommendation) -> dict[str, Any]:
 
 def _pair(plan: Plan) -> str:
     if plan.own_layer:
-        return f"{plan.pair.target} with its own layer for drafts, whose speed is not predicted"
+        return f"{plan.pair.target} with its own layer for drafts, whose gain is an estimate"
+    if plan.heads:
+        return f"{plan.pair.target} with its heads or assistant, whose speed is not predicted"
     if plan.substitutes:
         return f"{plan.pair.target} with itself as its draft, streamed matrices in {plan.substitutes}"
     return f"{plan.pair.target} with {plan.pair.draft}" if plan.pair.draft else f"{plan.pair.target} alone"

@@ -39,9 +39,14 @@ class BlockDrafter(PositionDrafter):
     def rewind(self, length: int) -> None:
         self._text.rewind(length)
 
+    def save(self) -> None:
+        self._text.save()
+
     def _guess(self) -> Array:
         text = self._text
-        logits = self._head.guess(text.following, text.states, text.cache)
+        logits = self._head.no_states
+        for piece in text.pieces:
+            logits = self._head.guess(text.following[: len(piece)], piece, text.cache)
         text.settle()
         return logits
 

@@ -54,6 +54,9 @@ class EagleDrafter(BestFirstDrafter):
     def rewind(self, length: int) -> None:
         self._text.rewind(length)
 
+    def save(self) -> None:
+        self._text.save()
+
     def _free_beams(self) -> int:
         return min(self._limits.beams, self._text.cache.free)  # each node takes a slot in the cache
 
@@ -66,9 +69,11 @@ class EagleDrafter(BestFirstDrafter):
     def _run_root(self) -> Array:
         """Commit a row for each token up to the root; return the state [1, width] guessed at the root."""
         text = self._text
-        rows = Rows.text(text.following, text.cache.length)
-        states = self._head.forward(rows, text.states, text.cache)
-        text.cache.keep(range(len(states)))
+        states = self._head.no_states
+        for piece in text.pieces:
+            rows = Rows.text(text.following[: len(piece)], text.cache.length)
+            states = self._head.forward(rows, piece, text.cache)
+            text.cache.keep(range(len(piece)))
         text.settle()
         self._rows = {ROOT: 0}
         self._guessed = states[-1:]

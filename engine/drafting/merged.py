@@ -106,6 +106,10 @@ class MergedDrafter(Drafter):
         for drafter in self.drafters:
             drafter.rewind(length)
 
+    def save(self) -> None:
+        for drafter in self.drafters:
+            drafter.save()
+
 
 def merge(trees: Ids[TokenTree], log_trusts: Ids[float], budget: int) -> TokenTree:
     """Merge trees into one tree with the best `budget` nodes. Each tree's scores, which must fall along a

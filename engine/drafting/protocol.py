@@ -187,6 +187,10 @@ class Drafter(ABC):
         """Drop everything known about tokens after the first `length`."""
         return None
 
+    def save(self) -> None:
+        """Write to the disk what a later text can take up, if there is a place for it."""
+        return None
+
 
 class Drawing(Drafter):
     """A drafter whose nodes are samples. The answer has the target's distribution only if the tree is

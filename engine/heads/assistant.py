@@ -29,12 +29,12 @@ from engine.checkpoints.drafts import ASSISTANTS
 from engine.checkpoints.limits import COUNT_LIMIT, VOCABULARY_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel, VocabularyMismatch
 from engine.heads.files import HeadsFile
-from engine.heads.fit import OTHER
+from engine.heads.fit import OTHER, TargetSizes
 from engine.heads.interface import Allowed, Guessed, Guesses, guesses
 from engine.model.configuration import Configuration
 from engine.model.description import Description, describe, described
 from engine.model.fields import WITHOUT_EFFECT, refuse_unknown_fields
-from engine.model.interface import Model, RowLayer
+from engine.model.interface import RowLayer
 from engine.model.rope_parameters import FULL, SLIDING
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -118,7 +118,7 @@ def is_assistant_of(file: HeadsFile, target: Checkpoint) -> bool:
     return knows and file.config.get("backbone_hidden_size") == form.width
 
 
-def assistant_for(file: HeadsFile, target: Model) -> Assistant:
+def assistant_for(file: HeadsFile, target: TargetSizes) -> Assistant:
     """Return what an assistant's configuration says of it, beside its target.
 
     Raises BadCheckpoint if the configuration is invalid or the assistant is for another target;
@@ -206,7 +206,7 @@ def _refused(name: str, key: str, value: object) -> UnsupportedModel:
     )
 
 
-def _read(target: Model, description: Description, layer: int) -> RowLayer:
+def _read(target: TargetSizes, description: Description, layer: int) -> RowLayer:
     """Return the layer of the target whose rows a layer of the assistant reads."""
     kind = FULL if description.windows[layer] is None else SLIDING
     rows, heads = target.last_rows.get(kind), description.heads_of(layer)

@@ -23,6 +23,7 @@ from engine.heads.assistant import (
     unused,
 )
 from engine.heads.files import HeadsFile
+from engine.heads.fit import TargetSizes
 from engine.heads.interface import Allowed, AssistantHead, Guessed, Guesses
 from engine.heads.packed import PackedTensors
 from engine.model.compiled import CompiledModel
@@ -31,7 +32,7 @@ from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 
 
-def covers(file: HeadsFile, target: CompiledModel) -> bool:
+def covers(file: HeadsFile, target: TargetSizes) -> bool:
     """Return whether compiled steps compute all that the assistant does."""
     if file.kind != "assistant":
         return False

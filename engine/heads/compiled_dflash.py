@@ -16,7 +16,7 @@ from engine.compiled.table import Floats
 from engine.errors import BadCheckpoint
 from engine.heads.dflash import DFlashSettings, dflash_settings
 from engine.heads.files import HeadsFile
-from engine.heads.fit import OTHER, check_fit
+from engine.heads.fit import OTHER, TargetSizes, check_fit
 from engine.heads.interface import Allowed, BlockHead, Guesses, guesses
 from engine.heads.packed import PackedTensors, fits, layer_shapes, layers_described, shape_of
 from engine.model.compiled import CompiledModel
@@ -28,7 +28,7 @@ from engine.model.rotary import RotaryFactors
 Sight = tuple[bool, int | None]  # whether a row sees only itself and earlier ones; the window, or None
 
 
-def covers(file: HeadsFile, target: CompiledModel) -> bool:
+def covers(file: HeadsFile, target: TargetSizes) -> bool:
     """Return whether compiled steps compute all that the head does."""
     if file.kind != "dflash":
         return False

@@ -9,7 +9,15 @@ from engine.compiled.pool import shared_pool
 from engine.compiled.table import Floats
 from engine.heads.compiled_layer import CompiledLayerHead
 from engine.heads.files import HeadsFile
-from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, settings_of, target_ids
+from engine.heads.fit import (
+    TargetSizes,
+    check_fit,
+    known_tokens,
+    levels,
+    masked_guesses,
+    settings_of,
+    target_ids,
+)
 from engine.heads.interface import Allowed, Guesses, guesses
 from engine.heads.packed import PackedTensors, Shapes, fits, layer_shapes, shape_of
 from engine.model.compiled import CompiledModel
@@ -21,7 +29,7 @@ FIRST = "midlayer"
 TABLES = ("d2t", "t2d")
 
 
-def covers(file: HeadsFile, target: CompiledModel) -> bool:
+def covers(file: HeadsFile, target: TargetSizes) -> bool:
     """Return whether compiled steps compute all that the head does."""
     if file.kind != "eagle3":
         return False

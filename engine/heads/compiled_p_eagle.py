@@ -16,7 +16,15 @@ from engine.errors import BadCheckpoint
 from engine.heads.compiled_eagle import EMBEDDING, TABLES, eagle_shapes, eagle_weights
 from engine.heads.compiled_layer import CompiledLayers, Embed
 from engine.heads.files import HeadsFile
-from engine.heads.fit import OTHER, check_fit, known_tokens, levels, masked_guesses, target_ids
+from engine.heads.fit import (
+    OTHER,
+    TargetSizes,
+    check_fit,
+    known_tokens,
+    levels,
+    masked_guesses,
+    target_ids,
+)
 from engine.heads.interface import Allowed, BlockHead, Guesses, guesses
 from engine.heads.p_eagle import p_eagle_settings
 from engine.heads.packed import PackedTensors, fits, layer_shapes, layers_described, shape_of
@@ -28,7 +36,7 @@ from engine.model.rows import Rows
 _MASKED = "mask_hidden"
 
 
-def covers(file: HeadsFile, target: CompiledModel) -> bool:
+def covers(file: HeadsFile, target: TargetSizes) -> bool:
     """Return whether compiled steps compute all that the head does."""
     if file.kind != "p-eagle" or p_eagle_settings(file)[0] > MOST_ROWS:
         return False

@@ -1,6 +1,7 @@
 """How an EAGLE head fits its target: the layers that it reads, and the target's ids of its tokens."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,27 @@ from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.files import HeadsFile
 from engine.heads.interface import Allowed, Guesses
-from engine.model.interface import Model
+from engine.model.interface import Model, RowLayer
 
 OTHER = "Choose heads made for this target, or run without them (--draft none)."
-
 _LIKE_EAGLE3 = ("eagle3", "p-eagle")
+
+
+class TargetSizes(Protocol):
+    """What tells whether heads fit a target, and whether compiled passes run them beside it. Attributes: as
+    those of `Model`."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def layers(self) -> int: ...
+
+    @property
+    def vocabulary(self) -> int: ...
+
+    @property
+    def last_rows(self) -> Mapping[str, RowLayer]: ...
 
 
 def settings_of(file: HeadsFile) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from engine.arrays import Array, on_host
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
+from engine.prompt_cache import KnownRows
 from engine.sampling import best_tokens
 
 # Token ids and log-probabilities.
@@ -58,10 +59,11 @@ class MedusaHeads(Heads):
 
 class CachedHead(Heads):
     """A head with a KV cache. Attributes: `no_states`, an empty array of states, [0, width]; `vocabulary`,
-    the number of the target's tokens."""
+    the number of the target's tokens; `known`, its rows for other texts, or None if they are not kept."""
 
     vocabulary: int
     no_states: Array
+    known: KnownRows | None = None
 
     @abstractmethod
     def new_cache(self) -> KVCache:

@@ -31,7 +31,6 @@ from engine.model.description import Description
 from engine.model.interface import Device, Model, OutputHead, Progress, RowLayer, Yielding, no_progress
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.mixtures import MixtureShape
-from engine.model.rope_parameters import FULL, SLIDING
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
 from engine.model.state_cache import StateCache
@@ -106,13 +105,7 @@ class CompiledModel(Model):
 
     @property
     def last_rows(self) -> Mapping[str, RowLayer]:
-        of = self._description
-        found: dict[str, RowLayer] = {}
-        for layer, window in enumerate(of.windows):
-            if of.attends[layer] and of.has_rows(layer):
-                number = of.rows_of_layer[layer]
-                found[FULL if window is None else SLIDING] = RowLayer(number, *of.kept[number])
-        return found
+        return self._description.last_rows
 
     def new_cache(self, capacity: int, beside: int = 0) -> HostCache:
         """beside: the number of slots for the tail of a `SharedCache`; 0 if layers have states, which are not

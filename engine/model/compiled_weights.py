@@ -251,7 +251,7 @@ def read_weights(
                     vector = np.log(-vector)
                 made.vectors[name] = vector + np.float32(weight.plus) if weight.plus else vector
             else:
-                matrix = _tiled(resident[name], parts)
+                matrix = tiled_matrix(resident[name], parts)
                 if matrix is None:
                     return None
                 tiles[name] = matrix
@@ -279,7 +279,9 @@ def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:
     return [(f"{name}[{i}]", piece) for name, pieces in cut.items() for i, piece in enumerate(pieces)]
 
 
-def _tiled(weight: Weight, parts: Parts) -> TiledMatrix | None:
+def tiled_matrix(weight: Weight, parts: Parts) -> TiledMatrix | None:
+    """Pack a matrix into tiles; return None if it is one of GPTQ with zero points for which they have no
+    room. parts: its spans' bytes."""
     form, shape = format_named(weight.format), _shape(weight)
     if not isinstance(form, GroupedFormat):
         stored, ready = _joined(weight, parts)

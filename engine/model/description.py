@@ -23,6 +23,7 @@ from engine.model.architectures import UNLISTED, family_of, unsupported
 from engine.model.configuration import Configuration
 from engine.model.family import Family
 from engine.model.fields import refuse_unknown_fields, understood
+from engine.model.interface import RowLayer
 from engine.model.mamba_layers import (
     MLP,
     MOE,
@@ -133,6 +134,16 @@ class Description:
         """The window of each layer in `kept`, or None."""
         own = (layer for layer in range(self.layers) if self.attends[layer] and self.has_rows(layer))
         return [self.windows[layer] for layer in own]
+
+    @property
+    def last_rows(self) -> Mapping[str, RowLayer]:
+        """As `Model.last_rows`."""
+        found: dict[str, RowLayer] = {}
+        for layer, window in enumerate(self.windows):
+            if self.attends[layer] and self.has_rows(layer):
+                number = self.rows_of_layer[layer]
+                found[FULL if window is None else SLIDING] = RowLayer(number, *self.kept[number])
+        return found
 
     def heads_of(self, layer: int) -> tuple[int, int]:
         """Return the key-value heads of the rows that a layer reads, and their width."""

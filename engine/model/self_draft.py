@@ -1,26 +1,21 @@
 """A streamed model as its own draft (SubSpec, arXiv 2509.18344): it shares all that stays in memory with
 the target, rows of the KV cache included, and has substitutes of fewer bits for the streamed matrices."""
 
-from collections.abc import Iterable
-
-from engine.checkpoints import Checkpoint, Weight
+from engine.checkpoints import Checkpoint
 from engine.compiled.matrix import Matrix, StreamedMatrix, tiled
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
 from engine.errors import BadOption
-from engine.formats import format_named
-from engine.formats.format import RowFormat
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import CompiledWeights
-from engine.model.description import Description, describe
+from engine.model.description import describe
 from engine.model.interface import Model, Progress
 from engine.model.loader import can_stream_compiled
 from engine.model.rotary import RotaryFactors
 from engine.model.substitutes import SubstituteFiles, substitute_format
-from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights, is_matrix
-from engine.planner.substitutes import SMALLEST
-
-HINT = "Choose another draft, or none (--draft none)."
+from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights
+from engine.planner import checkpoint_outline, no_self_draft, own_draft_refusal
+from engine.planner.pairs import OTHER_DRAFT
 
 
 def load_self_draft(
@@ -38,16 +33,17 @@ def load_self_draft(
     not suit has the next best. progress: called with the bytes done and in total; may end the loading by
     raising.
 
-    Raises BadOption if the target is not streamed through compiled passes, is stored in few bits already, or
-    has layers with states; BadCheckpoint if its weights cannot be read.
+    Raises BadOption if the target is not streamed through compiled passes, or for what `check_self_draft`
+    finds; BadCheckpoint if its weights cannot be read.
     """
     if not isinstance(target, CompiledModel):
         raise no_self_draft()
+    check_self_draft(checkpoint)
     description = describe(checkpoint)
-    _refuse_states(description)
     if not target.streamer or not target.streamer.pass_nbytes:
-        raise BadOption("The whole target is in memory, so that its own copy would be no faster.", HINT)
-    _refuse_mixtures(description)
+        raise BadOption(
+            "The whole target is in memory, so that its own copy would be no faster.", OTHER_DRAFT
+        )
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     if tied:
         weights = {**weights, HEAD: weights[EMBEDDING]}
@@ -60,8 +56,7 @@ def load_self_draft(
     formats = {
         name: form for name, weight in streamed.items() if (form := substitute_format(weight, substitutes))
     }
-    if len(formats) < len(streamed):
-        raise _without_substitutes(streamed.values())
+    assert len(formats) == len(streamed)
     for form in sorted({*formats.values()}):
         prepare_products(form)
         tile_packer(form)
@@ -89,39 +84,13 @@ def load_self_draft(
 
 
 def check_self_draft(checkpoint: Checkpoint) -> None:
-    """Raise BadOption unless compiled passes cover the model while it is streamed, all its layers attend, and
-    its matrices have substitutes. Reads no weights.
+    """Raise BadOption unless a model can draft for itself: plans refuse what its outline speaks against;
+    here, compiled passes must cover it while it is streamed, too. Reads no weights.
 
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used."""
-    _refuse_states(describe(checkpoint))
-    if not can_stream_compiled(checkpoint):
-        raise no_self_draft()
-    _refuse_mixtures(describe(checkpoint))
-    matrices = [weight for name, weight in checkpoint.weights.items() if is_matrix(name, weight)]
-    if not all(substitute_format(weight, SMALLEST) for weight in matrices):
-        raise _without_substitutes(matrices)
-
-
-def _refuse_states(description: Description) -> None:
-    """Raise BadOption if layers have states: a draft reads the target's rows, but states are not shared."""
-    if description.states:
-        raise BadOption("A model whose layers have states cannot draft for itself.", HINT)
-
-
-def _refuse_mixtures(description: Description) -> None:
-    """Raise BadOption for a mixture: a pass reads few of its experts, and a draft would hold all of them."""
-    if description.mixture:
-        raise BadOption("A mixture of experts cannot draft for itself.", HINT)
-
-
-def _without_substitutes(matrices: Iterable[Weight]) -> BadOption:
-    if not all(isinstance(format_named(matrix.format), RowFormat) for matrix in matrices):
-        return BadOption("No copy is made of matrices whose scales are stored apart, as in FP8.", HINT)
-    return BadOption("The target is stored in few bits already: a copy would hardly be smaller.", HINT)
-
-
-def no_self_draft() -> BadOption:
-    return BadOption(
-        "A model can draft for itself only if it runs compiled passes on the processor; this one does not.",
-        HINT,
-    )
+    describe(checkpoint)
+    refusal = own_draft_refusal(checkpoint_outline(checkpoint, checkpoint.path.stem))
+    if refusal is None and not can_stream_compiled(checkpoint):
+        refusal = no_self_draft()
+    if refusal is not None:
+        raise refusal

@@ -6,7 +6,9 @@ and writes what past answers taught about predictions.
 """
 
 from engine.planner.acceptance import Acceptance, acceptance
+from engine.planner.candidate import COMPILED_RAM
 from engine.planner.corrections import Correction, Observed, corrected, history, remember
+from engine.planner.heads import HeadsOutline
 from engine.planner.machines import (
     Compute,
     MachineProfile,
@@ -19,21 +21,21 @@ from engine.planner.machines import (
     with_itemsize,
 )
 from engine.planner.observation import Answered, fastest, learned, observed
-from engine.planner.outline import (
+from engine.planner.outline import Outline, checkpoint_outline, outline_named, variant_outline
+from engine.planner.own_draft import own_draft
+from engine.planner.pairs import (
     OWN_LAYER,
     SELF,
-    Outline,
     PairOutline,
-    checkpoint_outline,
     no_own_layer,
-    outline_named,
+    no_self_draft,
+    own_draft_refusal,
     pair_named,
     pair_of,
     pairs_named,
     self_pairs,
-    variant_outline,
+    with_own_layer,
 )
-from engine.planner.own_draft import own_draft
 from engine.planner.paper import published
 from engine.planner.plan import Asked, ExpertPlan, Names, OtherWay, Plan, Tiers
 from engine.planner.recommendation import (
@@ -47,13 +49,7 @@ from engine.planner.recommendation import (
     recommend,
     reliable_speed,
 )
-from engine.planner.search import (
-    COMPILED_RAM,
-    LEAST_CONTEXT,
-    PROMPT,
-    plan_for,
-    smaller,
-)
+from engine.planner.search import LEAST_CONTEXT, PROMPT, plan_for, smaller
 from engine.planner.tree_plan import TreePlan, iteration_seconds, tree_plan
 
 __all__ = [
@@ -71,6 +67,7 @@ __all__ = [
     "Compute",
     "Correction",
     "ExpertPlan",
+    "HeadsOutline",
     "MachineProfile",
     "Names",
     "Observed",
@@ -95,9 +92,11 @@ __all__ = [
     "learned",
     "named_machines",
     "no_own_layer",
+    "no_self_draft",
     "observed",
     "outline_named",
     "own_draft",
+    "own_draft_refusal",
     "pair_named",
     "pair_of",
     "pairs",
@@ -114,4 +113,5 @@ __all__ = [
     "usual_card",
     "variant_outline",
     "with_itemsize",
+    "with_own_layer",
 ]

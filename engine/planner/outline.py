@@ -5,26 +5,24 @@ locally.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
 from engine import catalog
-from engine.catalog import CatalogModel, Expectation, Variant, sizes
+from engine.catalog import CatalogModel, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
 from engine.checkpoints import Checkpoint, cuts, open_checkpoint
 from engine.checkpoints.drafts import draft_layer, stays_stored
 from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.checkpoints.windows import ROOM, kept_slots, saved_rows, windowed_layers
-from engine.errors import BadOption, ModelNotFound
-from engine.planner.acceptance import Acceptance, acceptance
+from engine.errors import ModelNotFound
 from engine.planner.choices import choice_nbytes, row_choices
+from engine.planner.heads import HeadsOutline
 from engine.planner.kv_rows import kv_width
 from engine.planner.launches import Matrices, catalogued_matrices, stored_matrices
-from engine.planner.substitutes import FORMATS, MOST_SHARE, SubstituteFormat, usable_formats
+from engine.planner.substitutes import Sized, Substitutes, substitutes_of
 from engine.planner.tiles import (
     GROUPED_TILE_BITS,
     average_packing,
@@ -42,10 +40,6 @@ from engine.routing import RoutingCounts, kept_counts
 _INPUT_TABLE = "model.embed_tokens_per_layer.weight"
 _OF_LAYERS = re.compile(r"model\.(?:layers\.(\d+)|per_layer_model_projection|altup_projections)\.")
 
-SELF = "self"  # as the name of a draft: the target itself, in fewer bits
-OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
-OWN_ROWS = 1024  # the same as in engine.model.shared_rows
-
 SECTOR = 4096  # the same as in engine.streaming
 
 # Shares of all experts that are in the cache, and the hit rates that these give: those of made-up routing
@@ -55,34 +49,6 @@ USUAL_HITS = ((0.0, 0.1, 0.25, 0.4, 0.6, 1.0), (0.0, 0.759, 0.859, 0.903, 0.942,
 # If a token uses a larger share of the experts, tokens use them nearly evenly, and a cache hits its share
 # (Jiang et al., "Mixtral of Experts", 2024, section 5).
 FEW = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class OwnLayer:
-    """The layer for drafts that comes with a model.
-
-    Attributes: `stored`, bytes of its weights as stored; `unpacked`, the number of its weights if torch
-    unpacks them at loading, else 0; `kv_row`, numbers that it keeps of one token; `tiling`, as in `Outline`;
-    `compiled`, whether compiled passes know the formats of its weights.
-    """
-
-    stored: int
-    unpacked: int
-    kv_row: int
-    tiling: int = 0
-    compiled: bool = True
-
-    def nbytes(self, context: int, itemsize: int) -> int:
-        """Return the bytes of memory that it takes with so many tokens where torch runs it. itemsize: bytes
-        of a number in computations."""
-        return (self.unpacked * itemsize or self.stored) + context * self.kv_row * itemsize
-
-    def nbytes_beside_compiled(self, context: int) -> int:
-        """Return the same beside a target of compiled passes: as one of its layers, whose keys and values
-        have 16 bits, or else through torch in float32."""
-        if not self.compiled:
-            return self.nbytes(context, 4)
-        return self.stored + self.tiling + context * self.kv_row * 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +77,10 @@ class Outline:
     answers, or None.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
-    `matrices`: those by which a pass multiplies; `compiled`: whether compiled passes multiply weights at
-    their packed size on the processor; `own_layer`: the layer for drafts that comes with it, or None.
+    `matrices`: those by which a pass multiplies;
+    `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size;
+    `own_layer`: the layer for drafts that comes with the model, or None; `substitutes`: those with which it
+    could draft for itself, none if they would not be much smaller.
     """
 
     name: str
@@ -146,7 +114,8 @@ class Outline:
     answers: int = 0
     routing: RoutingCounts | None = None
     matrices: Matrices = ()
-    own_layer: OwnLayer | None = None
+    own_layer: HeadsOutline | None = None
+    substitutes: tuple[Substitutes, ...] = ()
     window: int = 0
     window_row: int = 0
 
@@ -167,7 +136,12 @@ class Outline:
     @property
     def nbytes(self) -> int:
         """Bytes of all weights as stored."""
-        return sum(self.layers) + self.head + self.tables
+        return self.multiplied + self.tables
+
+    @property
+    def multiplied(self) -> int:
+        """Bytes of the layers and the head as stored."""
+        return sum(self.layers) + self.head
 
     @property
     def tables(self) -> int:
@@ -215,22 +189,6 @@ class Outline:
         apart = self._apart(rows)
         alone = apart * self.chosen * (1 - self.hit_rate(share, cautious))
         return float(self.experts * min(alone, (1 - (1 - self.chosen) ** apart) * (1 - share)))
-
-
-@dataclass(frozen=True, slots=True)
-class PairOutline:
-    """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
-    None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
-    bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits, and
-    `substitutes` their format. `own_layer`: whether the target's own layer for drafts is loaded; "optional":
-    if the target is in memory as a whole beside it."""
-
-    target: Outline
-    draft: Outline | None
-    acceptance: Acceptance
-    shared: bool = False
-    substitutes: SubstituteFormat | None = None
-    own_layer: Literal["none", "optional", "required"] = "none"
 
 
 def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
@@ -287,18 +245,43 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
         uneven=catalogued_uneven(model, variant),
-        own_layer=OwnLayer(sizes.mtp_nbytes(model, variant), 0, 2 * model.kv_heads * model.head_dim)
-        if variant.mtp
-        else None,
+        own_layer=_catalogued_layer(model, variant) if variant.mtp else None,
+        substitutes=_catalogued_substitutes(model, variant, own_head or embedding),
         window=model.sliding_window,
         window_row=sizes.window_row_nbytes(model, itemsize=1),
     )
+
+
+def _catalogued_layer(model: CatalogModel, variant: Variant) -> HeadsOutline:
+    nbytes, intermediate = sizes.mtp_nbytes(model, variant), variant.intermediate or model.intermediate
+    return HeadsOutline(
+        stored=nbytes,
+        unpacked=0,
+        kv_row=2 * model.kv_heads * model.head_dim,
+        tiles=nbytes if model.compiled else None,
+        weights=nbytes * sizes.parameters(model) // sizes.weights_nbytes(model, variant),
+        read=model.hidden,
+        width=model.hidden,
+        widest=intermediate,
+        logits=model.vocabulary,
+        shares_head=True,
+    )
+
+
+def _catalogued_substitutes(model: CatalogModel, variant: Variant, head: int) -> tuple[Substitutes, ...]:
+    """head: bytes of the output head."""
+    if model.experts or variant.bits:
+        return ()
+    layers = (sizes.multiplied_in(model, variant, layer) for layer in range(model.layers))
+    matrices = [[(rows, columns, nbytes) for rows, columns, nbytes, _ in layer] for layer in layers]
+    return substitutes_of(matrices, (model.vocabulary, model.hidden, head))
 
 
 def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     """Return the outline of a model that exists locally. name: the id or path it was looked up by."""
     config, weights = checkpoint.config, checkpoint.weights
     layers: dict[int, int] = {}
+    multiplied_in: dict[int, list[Sized]] = {}
     layer_weights = expert_weights = expert_nbytes = 0
     mixtures: set[int] = set()  # the layers that have one
     for key, weight in weights.items():
@@ -306,6 +289,9 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
             number = int(found[1] or 0)
             layers[number] = layers.get(number, 0) + weight.nbytes
             layer_weights += weight.numel
+            of_layer = multiplied_in.setdefault(number, [])
+            if len(weight.shape) == 2:
+                of_layer.append((weight.shape[0], weight.shape[1], weight.nbytes))
             if ".experts." in key:
                 expert_weights += weight.numel
                 expert_nbytes += weight.nbytes
@@ -357,103 +343,36 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         choices=row_choices(weights, experts, used),
         answers=used * hidden if expert_nbytes else 0,
         routing=kept_counts(checkpoint.path) if expert_nbytes else None,
-        own_layer=_own_layer(checkpoint),
+        own_layer=_own_layer(checkpoint, vocabulary, hidden),
+        substitutes=()
+        if mixtures
+        else substitutes_of(
+            [multiplied_in[number] for number in sorted(layers)], (vocabulary, hidden, (head or table).nbytes)
+        ),
         window=window,
         window_row=2 * kv_width(weights, windowed),
     )
 
 
-def _own_layer(checkpoint: Checkpoint) -> OwnLayer | None:
+def _own_layer(checkpoint: Checkpoint, vocabulary: int, hidden: int) -> HeadsOutline | None:
+    """vocabulary, hidden: rows and columns of the target's embedding."""
     layer = draft_layer(checkpoint)
     if layer is None:
         return None
-    weights = layer.weights.values()
-    return OwnLayer(
-        layer.nbytes,
-        0 if stays_stored(layer) else sum(weight.numel for weight in weights),
-        2 * kv_width(layer.weights),
-        sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights),
-        have_tiles(layer.weights),
+    weights, is_stored = layer.weights.values(), stays_stored(layer)
+    more = sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights)
+    return HeadsOutline(
+        stored=layer.nbytes if is_stored else 0,
+        unpacked=0 if is_stored else sum(weight.numel for weight in weights),
+        kv_row=2 * kv_width(layer.weights),
+        tiles=layer.nbytes + more if have_tiles(layer.weights) else None,
+        weights=sum(weight.numel for weight in weights),
+        read=hidden,
+        width=hidden,
+        widest=max(weight.shape[0] for weight in weights),
+        logits=vocabulary,
+        shares_head=True,
     )
-
-
-def pair_named(target: str, draft: str) -> PairOutline:
-    """Return the first of `pairs_named`."""
-    return pairs_named(target, draft)[0]
-
-
-def pairs_named(target: str, draft: str) -> list[PairOutline]:
-    """Return the outlines of the pairs that the names can mean, in the catalogue's order. target, draft: ids
-    or paths. draft may also be "none", "self", "mtp", or "auto", which is the draft that a chat would use, or
-    each of the catalogue's if the target does not exist locally.
-
-    Raises SpecExecError if a model cannot be found or opened; BadOption if the target has no layer for drafts
-    that is asked for.
-    """
-    outline = outline_named(target)
-    if draft == SELF:
-        return self_pairs(outline)
-    if draft == OWN_LAYER and outline.own_layer is None:
-        raise no_own_layer(outline.file)
-    if draft == OWN_LAYER:
-        return [replace(pair_of(outline, None), own_layer="required")]
-    name: str | None = draft
-    if draft == "auto":  # heads and assistants are small, and not planned for
-        assistant = catalog.assistant_for(target)
-        name = "none" if assistant else catalog.draft_for(target)
-    drafts = [name]
-    if name is None and not _is_local(target):
-        drafts = _catalogued_drafts(outline) or [None]
-    pairs = [pair_of(outline, None if each in (None, "none") else outline_named(each)) for each in drafts]
-    if draft == "auto" and outline.own_layer and drafts == [None]:
-        return [replace(pair, own_layer="optional") for pair in pairs]
-    return pairs
-
-
-def no_own_layer(file: str) -> BadOption:
-    """Return the error for a target without a layer for drafts. file: the name of its file or folder."""
-    return BadOption(
-        f"{file} has no layer for drafts of its own that could be used.",
-        "Choose another draft, or none (--draft none).",
-    )
-
-
-def pair_of(target: Outline, draft: Outline | None) -> PairOutline:
-    """Return the outlines as a pair, with the acceptance that follows from the catalogue's expectations."""
-    if draft is None:
-        return PairOutline(target, None, acceptance(0))
-    return PairOutline(target, draft, acceptance(draft.weights, expectations(target, draft)))
-
-
-def self_pairs(target: Outline) -> list[PairOutline]:
-    """Return pairs of a model and itself in fewer bits, one for each format of substitutes that suits the
-    average matrix; at least one."""
-    bits = 8 * target.nbytes / target.weights
-    return [_self_pair(target, form, bits) for form in usable_formats(target.hidden, bits) or FORMATS[:1]]
-
-
-def _self_pair(target: Outline, form: SubstituteFormat, bits: float) -> PairOutline:
-    share = min(MOST_SHARE, form.bits / bits)
-    draft = replace(
-        target,
-        name=SELF,
-        file=SELF,
-        layers=tuple(int(share * nbytes) for nbytes in target.layers),
-        head=int(share * target.head),
-        embedding=0,
-        tied=True,
-        tiling=0,
-    )
-    usual = acceptance(draft.weights)
-    accepted = replace(usual, gain=form.gain * usual.gain)
-    return PairOutline(target, draft, accepted, shared=True, substitutes=form)
-
-
-def expectations(target: Outline, draft: Outline) -> Sequence[Expectation]:
-    """Return the catalogue's expectations of the pair; empty if it has none."""
-    models = _model_of(target), _model_of(draft)
-    known = catalog.catalog().pairs
-    return next((pair.expectations for pair in known if (pair.target, pair.draft) == models), ())
 
 
 def outline_named(name: str) -> Outline:
@@ -475,26 +394,3 @@ def catalogued(id: str) -> Outline:
     """Return the outline of the variant with this id; it is taken from the catalogue only."""
     variant = catalog.entries()[id]
     return variant_outline(catalog.catalog().models[variant.model], variant)
-
-
-def smallest_form(model: str) -> Variant:
-    return min(catalog.catalog().models[model].variants, key=lambda variant: variant.nbytes)
-
-
-def _is_local(name: str) -> bool:
-    try:
-        catalog.resolve(name)
-    except ModelNotFound:
-        return False
-    return True
-
-
-def _catalogued_drafts(target: Outline) -> list[str | None]:
-    pairs = catalog.catalog().drafts_for(_model_of(target) or "")
-    return [smallest_form(pair.draft).id for pair in pairs]
-
-
-def _model_of(outline: Outline) -> str | None:
-    variants = catalog.entries().values()
-    files = {variant.file or variant.repository.rpartition("/")[2]: variant.model for variant in variants}
-    return files.get(outline.file)

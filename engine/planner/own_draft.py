@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
 from engine.planner.observation import fastest
-from engine.planner.outline import PairOutline, self_pairs
+from engine.planner.pairs import PairOutline, own_draft_refusal, self_pairs
 from engine.planner.plan import Asked, Plan
 from engine.planner.recommendation import reliable_speed
 from engine.protocol.events import OwnDraft
@@ -16,14 +16,14 @@ WORTHWHILE = 1.25  # factor of speed from which substitutes are worth their room
 def own_draft(
     machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan, history: Sequence[Observed] = ()
 ) -> OwnDraft | None:
-    """Return what the target of a pair would gain as its own draft; None if that is too little, or if the
-    plan for the pair streams nothing or uses a card. A mixture has none: it reads few of its experts, and a
-    draft would hold all of them. Nor has a model whose layers have states, which are not shared.
+    """Return what the target of a pair would gain as its own draft; None if that is too little, if the target
+    cannot draft for itself, or if the plan for the pair streams nothing or uses a card.
 
     pair: the best one, with or without a draft model. Without one, the gain is that over drafts from text
-    alone (`merged` without heads), also where heads or a layer for drafts are there: what these bring is not
-    predicted. Beside SmolLM2's head it was 2.0, and 1.7 beside text alone (docs/benchmarks/streaming.md)."""
-    if pair.target.states or pair.target.active < 1:
+    alone (`merged` without heads), also where heads are there, whose gain is not predicted; or over the
+    target's own layer for drafts. Beside SmolLM2's head it was 2.0, and 1.7 beside text alone
+    (docs/benchmarks/streaming.md)."""
+    if own_draft_refusal(pair.target) is not None:
         return None
     if plan.device != "cpu" or not plan.memory.ssd:
         return None
@@ -34,5 +34,5 @@ def own_draft(
     if not before or not after or after < WORTHWHILE * before:
         return None
     assert own.substitutes is not None
-    weights = its.memory.ssd / own.target.nbytes * own.target.weights
-    return OwnDraft(speedup=after / before, nbytes=int(weights * own.substitutes.stored_bits / 8))
+    share = its.memory.ssd / own.target.multiplied
+    return OwnDraft(speedup=after / before, nbytes=int(share * own.substitutes.stored))

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from engine.planner.acceptance import acceptance
 from engine.planner.machines import Compute, cards, described_machine, figures, processor
-from engine.planner.outline import PairOutline, catalogued, expectations
+from engine.planner.outline import catalogued
+from engine.planner.pairs import PairOutline, expectations
 from engine.planner.plan import Asked, Plan
 from engine.planner.search import plan_for
 

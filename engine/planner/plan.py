@@ -81,8 +81,8 @@ class Plan:
     For loading: `vram_limit_nbytes`, `ram_limit_nbytes`: the limits of `protocol.Load`, in bytes; None if
     nothing is streamed or if the tier takes all remaining weights; `target_unpacked`, `draft_unpacked`:
     whether the model's weights are unpacked once, at loading; `own_layer`: whether the target's own layer for
-    drafts is loaded; `substitutes`: the format of the streamed matrices in a target's own draft, None without
-    one; `budget`: that of the trees it reckons with.
+    drafts is loaded; `heads`: whether other heads or an assistant are; `substitutes`: the format of the
+    streamed matrices in a target's own draft, None without one; `budget`: that of the trees it reckons with.
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
     growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers;
@@ -102,6 +102,7 @@ class Plan:
     target_unpacked: bool = False
     draft_unpacked: bool = False
     own_layer: bool = False
+    heads: bool = False
     substitutes: str | None = None
     budget: int | None = None
     predicted_tokens_per_second: float | None = None

@@ -9,7 +9,8 @@ from engine.planner.acceptance import acceptance
 from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
 from engine.planner.observation import learned
-from engine.planner.outline import Outline, PairOutline, variant_outline
+from engine.planner.outline import Outline, variant_outline
+from engine.planner.pairs import PairOutline
 from engine.planner.plan import Asked, Plan
 from engine.planner.search import plan_for
 
@@ -87,7 +88,7 @@ def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -
     machine, else a share of them. None if the pair will not run."""
     if plan.predicted_tokens_per_second is None:
         return None
-    files = pair.target.file, pair.draft.file if pair.draft else ""
+    files = pair.target.file, pair.draft_file
     is_known = pair.acceptance.source != "estimated" or any(
         (each.target, each.draft) == files for each in history
     )

@@ -5,18 +5,17 @@ more memory or bandwidth never gives a slower prediction.
 """
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
-from engine.checkpoints.cuts import PIECE
-from engine.checkpoints.storage import stored_nbytes
+from engine.planner.candidate import CUDA_VRAM, Candidate, compute_of
 from engine.planner.corrections import Correction
 from engine.planner.loan import ROWS, Helper
-from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
-from engine.planner.outline import OWN_ROWS, Outline, PairOutline
-from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
+from engine.planner.machines import GIB, VRAM_MARGIN, MachineProfile
+from engine.planner.outline import Outline
+from engine.planner.pairs import PairOutline
+from engine.planner.placement import SLOTS, LayerPlacement
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, OtherWay, Plan, Tiers
 from engine.planner.prediction import (
     PredictedIteration,
@@ -30,20 +29,11 @@ from engine.planner.prediction import (
 )
 from engine.planner.shared_experts import shared_misses
 from engine.planner.shared_target import SharedTarget
-from engine.protocol.requests import MAX_BUDGET
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(1, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
-PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
-COMPILED_ROWS = 512  # the same for compiled passes, as STREAMED_ROWS in engine.compiled.program
 LEAST_CONTEXT = 512  # tokens; fewer do not suffice for a chat
 
-# Memory that the process takes besides models: COMPILED_RAM if compiled passes run both models; PROCESS_RAM
-# with torch; CUDA_RAM and CUDA_VRAM with CUDA.
-COMPILED_RAM = GIB // 2
-PROCESS_RAM = 3 * GIB // 4
-CUDA_RAM = 3 * GIB // 2
-CUDA_VRAM = 5 * GIB // 8
 UNSTEADY_RAM = 1 << 25  # bytes by which the free memory may differ at the next start
 
 Corrections = Callable[[Device], Correction]
@@ -53,164 +43,11 @@ def uncorrected(device: Device) -> Correction:
     return Correction()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One way to run a pair, whose speed is not known yet."""
-
-    pair: PairOutline
-    machine: MachineProfile
-    asked: Asked
-    device: Device
-    budget: int
-    target_unpacked: bool
-    draft_unpacked: bool
-
-    def compute(self, model: Outline) -> Compute:
-        """Return the speed at which the device runs a model of the pair."""
-        return compute_of(self.machine, self.device, model)
-
-    @property
-    def process_ram(self) -> int:
-        """Bytes of RAM that the process takes besides models, without a graphics card."""
-        models = [model for model in (self.pair.target, self.pair.draft) if model]
-        compiled = self.machine.compiled is not None and all(model.compiled for model in models)
-        return COMPILED_RAM if compiled else PROCESS_RAM
-
-    @property
-    def usable_nbytes(self) -> int:
-        """Bytes on the device available for planning."""
-        if self.device == "cuda":
-            return self.machine.usable_vram - CUDA_VRAM
-        return self.machine.usable_ram - self.process_ram
-
-    @property
-    def overhead_nbytes(self) -> int:
-        """Bytes on the device for everything but the target's weights."""
-        target, draft = self.pair.target, self.pair.draft
-        taken = 0
-        for model in [target, *([draft] if draft else [])]:
-            compute = self.compute(model)
-            taken += self._cache_nbytes(model)
-            if model.packed and compute.unpacks:
-                taken += PIECE * compute.itemsize
-        compute = self.compute(target)
-        rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
-        in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
-        in_a_layer += rows * target.answers if compute.unpacks else 0
-        # The logits as they are computed, and as they are processed, in float32.
-        logits = (1 + self.budget) * target.vocabulary * 5
-        taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
-        taken += 0 if compute.unpacks else rows * (target.choices + target.uneven)
-        if draft:
-            taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
-        if target.own_layer and self.pair.own_layer == "required":
-            layer, context = target.own_layer, self.asked.context
-            if compute.unpacks:
-                taken += layer.nbytes(context, compute.itemsize)
-            else:
-                taken += layer.nbytes_beside_compiled(context)
-        if self.device == "cpu" and self.machine.compiled:
-            taken += draft.tiling if draft and not self.draft_unpacked else 0
-        return taken
-
-    @property
-    def expansion(self) -> float:
-        """How many bytes each stored byte of the target's takes that stays on the device."""
-        in_tiles = self.device == "cpu" and self.machine.compiled and not self.target_unpacked
-        return self.pair.target.expansion if in_tiles else 1.0
-
-    @property
-    def lent(self) -> float:
-        """The share of each resident byte of the target's that the draft need not have: it is lent."""
-        target, draft = self.pair.target, self.pair.draft
-        return draft.nbytes / target.nbytes if draft and self.pair.shared else 0.0
-
-    @property
-    def free_nbytes(self) -> int:
-        """Bytes on the device for the target's weights."""
-        free, target = self.usable_nbytes - self.overhead_nbytes, self.pair.target
-        if not self.lent or free >= self.expansion * target.nbytes:
-            return free
-        ring = SLOTS * max(MAX_SLOT_NBYTES, target.piece)  # at most; nothing of it is lent
-        return int(max(0.0, free - self.lent * ring) / (1 - self.lent))
-
-    def _cache_nbytes(self, model: Outline) -> int:
-        """Return the bytes of a model's KV cache, and of the states of layers that have no rows."""
-        context, own = self.asked.context, self.pair.shared
-        if own and model is self.pair.draft:  # the rows of the text are the target's
-            context = min(context, OWN_ROWS)
-        kept = sum(self._rows_nbytes(model, *shape) for shape in model.kept(context, whole=own))
-        if self.device == "cpu":
-            kept += self._saved_nbytes(model)
-        return kept + model.states + (1 + self.budget) * model.state_row
-
-    def _saved_nbytes(self, model: Outline) -> int:
-        """Return the bytes of RAM that savepoints of rows in layers with a window take."""
-        return 0 if self.pair.shared else self._rows_nbytes(model, *model.saved(self.asked.context))
-
-    def _rows_nbytes(self, model: Outline, rows: int, numbers: int) -> int:
-        """Return the bytes of so many rows of a model's KV cache, each of so many numbers."""
-        compute = self.compute(model)
-        if compute.unpacks:
-            return rows * numbers * compute.itemsize
-        return stored_nbytes(self.asked.cache, (rows, numbers))
-
-    @property
-    def ram_beside_card(self) -> int:
-        """Bytes of RAM that are taken beside a card, without those of the target's weights."""
-        models = [model for model in (self.pair.target, self.pair.draft) if model]
-        return CUDA_RAM + sum(map(self._saved_nbytes, models))
-
-    def placement(self) -> LayerPlacement | None:
-        """Return where the target's layers go; None if the target does not fit."""
-        target, asked = self.pair.target, self.asked
-        free, in_ram = self.free_nbytes, None
-        if self.device == "cuda":
-            in_ram = self.machine.usable_ram - self.ram_beside_card
-            if in_ram < 0:
-                return None
-            in_ram = in_ram if asked.ram_limit_nbytes is None else min(in_ram, asked.ram_limit_nbytes)
-        if self.target_unpacked:
-            nbytes = loaded_nbytes(target, True, self.compute(target).itemsize)
-            if nbytes > free or self.device_limit_nbytes is not None:
-                return None
-            return LayerPlacement(resident_layers(target), nbytes, 0, 0, whole=True)
-        limit = self.device_limit_nbytes
-        device = free if limit is None else min(free, limit)
-        return place(target, int(device / self.expansion), in_ram)
-
-    def device_nbytes(self, placement: LayerPlacement) -> int:
-        """Return the bytes on the device that the pair takes, with the target's layers as placed."""
-        taken = placement.device + placement.ring + placement.table + self.overhead_nbytes
-        taken += placement.packing - int(self.lent * placement.device)
-        tiled = placement.device + placement.table + placement.packing
-        return taken + int((self.expansion - 1) * tiled)
-
-    def most_budget(self, placement: LayerPlacement) -> int:
-        """Return the budget of the largest tree for which there is memory, at least this candidate's."""
-        free = self.usable_nbytes - self.device_nbytes(placement)
-        most = self.overhead_nbytes + max(0, free)
-        larger = range(self.budget + 1, MAX_BUDGET + 1)
-        return self.budget + bisect_right(
-            larger, most, key=lambda budget: replace(self, budget=budget).overhead_nbytes
-        )
-
-    @property
-    def device_limit_nbytes(self) -> int | None:
-        """The user's limit for the compute device: of VRAM on a card, of RAM on the CPU."""
-        return self.asked.vram_limit_nbytes if self.device == "cuda" else self.asked.ram_limit_nbytes
-
-
 def plan_for(
     machine: MachineProfile, pair: PairOutline, asked: Asked, corrections: Corrections = uncorrected
 ) -> Plan:
     """Return the fastest plan; if the pair does not fit, a plan that says what is missing. corrections: a
     function that returns, for a device, what past answers of this pair have taught."""
-    if pair.own_layer == "optional":
-        plan = plan_for(machine, replace(pair, own_layer="required"), asked, corrections)
-        if plan.runs and plan.vram_limit_nbytes is None and plan.ram_limit_nbytes is None:
-            return plan
-        pair = replace(pair, own_layer="none")
     alone = _fastest(machine, pair, replace(asked, helper=None), corrections)
     helped = _fastest(machine, pair, asked, corrections) if asked.helper else None
     if alone is None:
@@ -250,13 +87,6 @@ def _fastest(
     return best
 
 
-def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compute:
-    """Return the speed at which a device runs a model."""
-    if device == "cuda" and machine.card:
-        return machine.card
-    return machine.compiled if machine.compiled and model.compiled else machine.cpu
-
-
 def candidates(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Iterator[Candidate]:
     devices: list[Device] = ["cuda", "cpu"] if machine.card else ["cpu"]
     for device in devices:
@@ -287,9 +117,9 @@ def predict(
     pair, budget = candidate.pair, candidate.budget
     tokens = replace(pair.acceptance, gain=pair.acceptance.gain * correction.acceptance).tokens(budget)
     draft_s = 0.0
-    if pair.draft and budget:
-        compute = candidate.compute(pair.draft)
-        draft_s = growth(pair.draft, budget, tokens, compute, candidate.draft_unpacked).s
+    if (growing := pair.growing) and budget:
+        compute = candidate.compute(growing)
+        draft_s = growth(growing, budget, tokens, compute, candidate.growing_unpacked).s
     target = pair.target
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
@@ -343,11 +173,6 @@ def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream
     return stream(placement, machine, candidate.device == "cuda", target.touched(rows))
 
 
-def loaded_nbytes(model: Outline, unpacked: bool, itemsize: int) -> int:
-    """Return the bytes that a model's weights take in memory."""
-    return model.weights * itemsize if unpacked else model.nbytes
-
-
 def _plan(
     candidate: Candidate,
     placement: LayerPlacement,
@@ -377,6 +202,7 @@ def _plan(
         target_unpacked=candidate.target_unpacked,
         draft_unpacked=candidate.draft_unpacked,
         own_layer=pair.own_layer == "required",
+        heads=pair.heads is not None,
         substitutes=_substitutes(pair),
         budget=candidate.budget,
         predicted_tokens_per_second=speed,
@@ -405,18 +231,16 @@ def _experts(target: Outline, placement: LayerPlacement, on_card: bool) -> Exper
 
 
 def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:
-    """Return the seconds until the first token. First the target reads the prompt in one pass, then the draft
-    does."""
+    """Return the seconds until the first token. First the target reads the prompt in one pass, then what
+    drafts does."""
     pair, unpacked = candidate.pair, candidate.target_unpacked
     compute = candidate.compute(pair.target)
     computing_s = pass_s(pair.target, PROMPT, compute, unpacked, logits=1)
     launched_s = launching_s(pair.target, placement, PROMPT, compute, unpacked)
     streaming = moving(candidate, placement, PROMPT)
     seconds = max(streaming.s, computing_s, launched_s) * correction.verifying
-    if pair.draft:
-        reading_s = pass_s(
-            pair.draft, PROMPT, candidate.compute(pair.draft), candidate.draft_unpacked, logits=1
-        )
+    if growing := pair.growing:
+        reading_s = pass_s(growing, PROMPT, candidate.compute(growing), candidate.growing_unpacked, logits=1)
         seconds += reading_s * correction.drafting
     return seconds
 
@@ -455,7 +279,8 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
 def _lacking(candidate: Candidate) -> int:
     """Return the bytes that the device must have beyond those it has, so that the smallest ring fits."""
     machine = candidate.machine
-    needed = candidate.overhead_nbytes + SLOTS * candidate.pair.target.piece
+    needed = candidate.overhead_nbytes + candidate.beside_streamed_nbytes
+    needed += SLOTS * candidate.pair.target.piece
     if candidate.device == "cuda":
         return needed - candidate.usable_nbytes
     return machine.with_usable_ram(needed + candidate.process_ram).ram - machine.ram

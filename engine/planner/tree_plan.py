@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from engine.planner.candidate import Candidate
 from engine.planner.corrections import Correction
 from engine.planner.machines import MachineProfile
-from engine.planner.outline import PairOutline
+from engine.planner.pairs import PairOutline
 from engine.planner.plan import Asked, Plan
-from engine.planner.search import Candidate, predict
+from engine.planner.search import predict
 
 
 @dataclass(frozen=True, slots=True)

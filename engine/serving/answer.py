@@ -122,7 +122,7 @@ class AnswerWriter:
     def show_silence(self, seconds: float) -> None:
         """Report for how long the disk with streamed weights has not answered; see `DiskWatch.on_silence`.
         May be called on the thread of a pass."""
-        self._emit(protocol.DiskSilence(request=self.request, seconds=seconds))
+        self._emit(protocol.DiskSilence(request=self._request.id, seconds=seconds))
 
     def write(self, event: Event) -> None:
         """Send what a decoding event adds to the answer."""

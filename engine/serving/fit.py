@@ -2,6 +2,7 @@
 remembers measurements that correct later plans. Does not import torch."""
 
 import logging
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,7 +11,7 @@ import psutil
 from engine import catalog, machine, planner, protocol
 from engine.checkpoints import Checkpoint
 from engine.errors import OutOfMemory
-from engine.planner import Asked, MachineProfile, PairOutline, Plan, TreePlan
+from engine.planner import Asked, HeadsOutline, MachineProfile, PairOutline, Plan, TreePlan
 
 log = logging.getLogger(__name__)
 
@@ -78,23 +79,28 @@ def fit(
     itemsize: int | None,
     context: int,
     card_itemsize: int | None = None,
-    drafts_for_itself: bool = False,
+    own_formats: Collection[str] | None = None,
     own_layer: Literal["none", "optional", "required"] = "none",
+    heads: HeadsOutline | None = None,
 ) -> Fitted:
     """Plan a load for this machine.
 
     device: compute device; None: the faster one. itemsize: bytes per number in computations; None: as the
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
     context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
-    drafts_for_itself: whether the draft is the target in fewer bits. own_layer: as in `PairOutline`.
+    own_formats: if the draft is the target in fewer bits, the formats in which the disk has substitutes, as
+    for `planner.fastest`. own_layer, heads: as in `PairOutline`.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
     """
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
-    pairs = planner.self_pairs(outline) if drafts_for_itself else [planner.pair_of(outline, drafting)]
-    pairs = [replace(pair, own_layer=own_layer) for pair in pairs]
+    is_own = own_formats is not None
+    pairs = planner.self_pairs(outline) if is_own else [planner.pair_of(outline, drafting)]
+    pairs = [replace(pair, own_layer=own_layer, heads=heads) for pair in pairs]
+    if own_layer == "required":
+        pairs = [planner.with_own_layer(pair) for pair in pairs]
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}
@@ -120,11 +126,11 @@ def fit(
         cache=request.kv_cache.upper(),
         helper=helper,
     )
-    history = planner.history()
-    plan, pair = planner.fastest(here, pairs, asked, history)
+    history, kept = planner.history(), own_formats or ()
+    plan, pair = planner.fastest(here, pairs, asked, history, kept)
     while not plan.runs and request.context is None and asked.context > planner.LEAST_CONTEXT:
         asked = replace(asked, context=asked.context // 2)
-        plan, pair = planner.fastest(here, pairs, asked, history)
+        plan, pair = planner.fastest(here, pairs, asked, history, kept)
     if not plan.runs:
         free = replace(asked, vram_limit_nbytes=None, ram_limit_nbytes=None)
         if not planner.fastest(here, pairs, free, history)[0].runs:

@@ -9,6 +9,7 @@ import msgspec
 from engine import protocol
 from engine.checkpoints import Checkpoint
 from engine.files import identity
+from engine.heads import CachedHead, HeadsFile
 from engine.machine import available_nbytes
 from engine.model.sequence import Sequence
 from engine.prompt_cache import BlockFiles, KnownRows, PromptCache, files
@@ -48,6 +49,24 @@ def attach(cache: PromptCache, pair: CheckedPair, loaded: LoadedPair) -> None:
     for file, sequence in ((pair.files.target, loaded.target), (pair.files.draft, loaded.draft)):
         if file and sequence:
             sequence.known = KnownRows(cache, model_digest(file, sequence))
+    if pair.files.heads and isinstance(loaded.heads, CachedHead):
+        target = model_digest(pair.files.target, loaded.target)
+        loaded.heads.known = KnownRows(cache, heads_digest(pair.files.heads, loaded.heads, target))
+
+
+def heads_digest(file: HeadsFile, heads: CachedHead, target: bytes) -> bytes:
+    """Return a digest of all that the rows of heads depend on, besides the tokens: the heads, whether
+    compiled passes run them, their cache's format, and the target, whose digest is `target`."""
+    rows = heads.new_cache()
+    paths = sorted(file.path.iterdir()) if file.path.is_dir() else [file.path]
+    facts = [
+        [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths],
+        file.kind,
+        type(heads).__name__,
+        rows.form,
+        rows.capacity,
+    ]
+    return hashlib.blake2b(target + msgspec.json.encode(facts), digest_size=32).digest()
 
 
 def model_digest(file: Checkpoint, sequence: Sequence) -> bytes:

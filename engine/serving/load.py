@@ -22,6 +22,7 @@ from engine.heads import (
     open_heads,
     with_borrowed,
 )
+from engine.heads.outline import heads_outline
 from engine.launch.interpreter import need_runtime
 from engine.model.architectures import family_of, is_listed
 from engine.model.compiled import CompiledModel
@@ -29,10 +30,10 @@ from engine.model.description import describe
 from engine.model.devices import check_context, choose_device
 from engine.model.interface import Model
 from engine.model.loader import load_compiled, prepare_compiled
-from engine.model.self_draft import check_self_draft, load_self_draft, no_self_draft
+from engine.model.self_draft import check_self_draft, load_self_draft
 from engine.model.sequence import Sequence
 from engine.model.shared_rows import sharing
-from engine.model.substitutes import free_for_substitutes
+from engine.model.substitutes import free_for_substitutes, kept_formats
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import Plan
@@ -173,7 +174,7 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
         )
     device = choose_device(request.device)
     if files.drafts_for_itself and not may_compile(request, device):
-        raise no_self_draft()
+        raise planner.no_self_draft()
     if files.drafts_for_itself:
         check_self_draft(files.target)
     if request.kv_cache != "f16" and not may_compile(request, device):
@@ -217,11 +218,14 @@ def plan(pair: CheckedPair) -> Fitted:
 
         names = [file.architecture for file in pair.files.checkpoints]
         card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
-    files, own = pair.files, pair.files.drafts_for_itself
+    files = pair.files
+    own = kept_formats(files.target) if files.drafts_for_itself else None
     layer: Literal["none", "optional", "required"] = "none"
     if files.heads and files.heads.layer:
         layer = "optional" if request.draft == "auto" else "required"
-    return fit(request, files.target, files.draft, chosen, itemsize, pair.context, card_itemsize, own, layer)
+    heads = heads_outline(files.heads, files.target) if files.heads and not files.heads.layer else None
+    models = files.target, files.draft
+    return fit(request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer, heads)
 
 
 def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
@@ -278,7 +282,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     try:
         wanted = pair.files.heads
         if wanted and wanted.layer and not plan.own_layer:
-            wanted = None  # by itself, it loads only beside a target that is in memory as a whole
+            wanted = None  # it is optional, and does not pay here
         heads = _heads(wanted, target_model, plan.context) if wanted else None
         draft: Sequence | None
         if pair.files.drafts_for_itself:

@@ -23,9 +23,11 @@ from engine.decoding.regrowth import Regrown
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
+from engine.heads import CachedHead
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
 from engine.planner import TreePlan
+from engine.prompt_cache import KnownRows
 from engine.protocol import thoughts
 from engine.sampling import Sampler
 from engine.serving.answer import AnswerPrompt, AnswerWriter, Emit
@@ -74,6 +76,14 @@ class Session:
     @property
     def _sequences(self) -> list[Sequence]:
         return [each for each in (self.pair.target, self.pair.draft) if each]
+
+    @property
+    def _known(self) -> list[KnownRows]:
+        """What is kept of other texts, for each model and for heads."""
+        known = [sequence.known for sequence in self._sequences]
+        if isinstance(self.pair.heads, CachedHead):
+            known.append(self.pair.heads.known)
+        return [each for each in known if each]
 
     @property
     def context(self) -> int:
@@ -205,7 +215,7 @@ class Session:
 
     def forget_conversation(self, conversation: str) -> None:
         """Drop all rows of both models if they belong to this conversation."""
-        if any(each.known and each.known.reader == conversation for each in self._sequences):
+        if any(known.reader == conversation for known in self._known):
             self.forget()
 
     def renew_drafters(self) -> None:
@@ -300,9 +310,8 @@ class Session:
         options = request.options
         drafter = self.drafter(options.drafter)
         prompt = self._prompt(request)
-        for sequence in self._sequences:
-            if sequence.known:
-                sequence.known.owner = request.conversation
+        for known in self._known:
+            known.owner = request.conversation
         sampler = self._sampler(options, prompt)
         rule, ahead = self._rule_for(drafter, options)
         most = options.recording.reused_tokens if options.recording else None
@@ -342,6 +351,7 @@ class Session:
         self._write(stream, writer)
         for sequence in self._sequences:
             sequence.save()
+        drafter.save()
         return writer.finish()
 
     def _write(self, stream: Generator[Event, None, None], writer: AnswerWriter) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from engine import cli, machine, planner
+from engine import catalog, cli, machine, planner
 from engine.machine import DiskSpeed
 from engine.machine.stored_speeds import now
 from tests.engine.conftest import model_file
@@ -200,3 +200,18 @@ def test_a_plan_says_that_larger_trees_are_faster_without_the_processors_help(ca
     assert cli.run(["plan", *asked, "--processor-helps", "measured"]) == 0
     said = f"does not help the card, because a budget of {found['budget']} is faster without its help"
     assert said in capsys.readouterr().out
+
+
+def test_heads_that_a_chat_would_load_are_counted(capsys):
+    model_file("smollm2")
+    asked = (*MACHINE, "--vram", "0", "--target", "smollm2")
+    alone, beside = (printed(capsys, *asked, "--draft", draft) for draft in ("none", "auto"))
+    named = printed(capsys, *asked, "--draft", str(catalog.heads_for("smollm2")))
+    assert (alone["heads"], beside["heads"]) == (False, True)
+    assert beside["memory"]["ram"] > alone["memory"]["ram"]
+    assert named["memory"] == beside["memory"]
+
+
+def test_a_target_that_cannot_draft_for_itself_is_refused_as_at_loading(capsys):
+    asked = (*MACHINE, "--vram", "0", "--target", "qwen2.5-14b-awq", "--draft", "self")
+    assert "compiled passes" in printed(capsys, *asked, status=1)["error"]["message"]

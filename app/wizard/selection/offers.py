@@ -7,7 +7,7 @@ from typing import Literal
 from engine import catalog, planner
 from engine.catalog import Catalog, Variant
 from engine.planner import Observed, Plan, RatedPlan
-from engine.planner.outline import PairOutline
+from engine.planner.pairs import PairOutline
 from engine.planner.plan import Fit
 
 

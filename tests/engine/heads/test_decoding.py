@@ -10,7 +10,7 @@ import torch
 
 from engine.decoding.iteration import Grown, Iterated, decode
 from engine.decoding.verification import TargetVerifier
-from engine.drafting import DrafterParts, make_drafter
+from engine.drafting import DrafterParts, head_context, make_drafter
 from engine.drafting.none import NoDrafter
 from engine.heads import open_heads
 from engine.model.interface import no_progress
@@ -145,6 +145,26 @@ def test_reuse_of_earlier_texts_leads_to_the_trees_of_a_fresh_start(kind, betwee
             torch.testing.assert_close(
                 *map(torch.from_numpy, (tree.scores, expected.scores)), rtol=0, atol=1e-3
             )
+
+
+def test_a_prompt_read_in_pieces_leads_to_the_same_trees(kind, monkeypatch):
+    if kind.startswith("medusa"):
+        pytest.skip("these read the last state alone")
+    expected, head, read = fresh_trees(kind, "longer"), heads(kind, CAPACITY), []
+    name = "guess" if kind in made.BLOCKS else "forward"
+    run_of_head = getattr(head, name)
+
+    def counted(tokens, states, cache):
+        read.append(len(states))
+        return run_of_head(tokens, states, cache)
+
+    monkeypatch.setattr(head, name, counted)
+    monkeypatch.setattr(head_context, "ROWS", 3)
+    found = trees(Sequence(models()[0], CAPACITY), drafter(kind), TURNS["longer"])
+    assert read[:3] == [3, 3, 3]
+    for tree, whole in zip(found, expected, strict=True):
+        assert tree.tokens.tolist() == whole.tokens.tolist()
+        assert tree.parents.tolist() == whole.parents.tolist()
 
 
 def test_heads_need_at_most_one_state_again(kind):

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig
 
+from engine import planner
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption
 from engine.heads import built_in_heads
@@ -16,6 +17,7 @@ from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner import observation
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving.pair import LoadedPair
 from engine.serving.service import EngineService
@@ -323,12 +325,18 @@ def test_it_loads_with_its_target_and_saves_passes_where_it_has_learnt_the_text(
     assert max(passes["eagle"], passes["merged"]) < 0.75 * passes["recycling+pld"], passes
 
 
-def test_it_is_left_out_on_request_and_loads_beside_a_streamed_target_only_on_request(folder):
+@pytest.mark.parametrize(("pays", "by_itself"), [(0.0, "mtp"), (1e9, None)])
+def test_beside_a_streamed_target_it_loads_on_request_and_by_itself_where_it_pays(
+    pays, by_itself, folder, monkeypatch
+):
+    """pays: how many times as fast the target has to be with it."""
+    monkeypatch.setattr(observation, "OWN_LAYER_PAYS", pays)
+    monkeypatch.setattr(planner, "history", lambda: ())  # where the answers of other tests are
     engine = EngineService()
     limit = 260_000 / 2**30
     for settings, expected in (
         (dict(draft="none"), None),
-        (dict(ram_limit=limit), None),
+        (dict(ram_limit=limit), by_itself),
         (dict(draft="mtp", ram_limit=limit), "mtp"),
     ):
         loaded = load(engine, folder, **settings)

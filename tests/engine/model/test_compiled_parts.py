@@ -8,12 +8,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadOption
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.interface import no_progress
 from engine.model.loader import can_stream_compiled, load_compiled, prepare_compiled
-from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
 from engine.model.weight_names import usual_names
 from engine.planner.outline import checkpoint_outline
@@ -202,12 +200,6 @@ def test_groups_of_another_size_go_through_torch_and_are_planned_so(tmp_path):
     save_file(tensors | scales, file)
     assert load_compiled(open_checkpoint(tmp_path), no_progress, CONTEXT) is None
     assert not checkpoint_outline(open_checkpoint(tmp_path), "llama").compiled
-
-
-def test_no_copy_of_fewer_bits_is_made_of_fp8(tmp_path):
-    write(tmp_path, "llama", "blocks")
-    with pytest.raises(BadOption, match="stored apart"):
-        check_self_draft(open_checkpoint(tmp_path))
 
 
 @pytest.mark.parametrize("limit", [None, LIMIT], ids=["resident", "streamed"])

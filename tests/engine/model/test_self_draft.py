@@ -8,7 +8,7 @@ import torch
 
 from engine.bench.slower_disk import slow_down
 from engine.checkpoints import Span, Weight, open_checkpoint
-from engine.compiled.matrix import StreamedMatrix
+from engine.compiled.matrix import Matrix, StreamedMatrix
 from engine.decoding.ahead import GrowingAhead
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
@@ -17,18 +17,23 @@ from engine.drafting import DrafterParts, TreeLimits, make_drafter
 from engine.drafting.none import NoDrafter
 from engine.errors import BadOption
 from engine.formats import unpacked
+from engine.formats.encode import encoded
 from engine.model import substitutes
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft
 from engine.model.shared_rows import sharing
-from engine.model.substitutes import SubstituteFiles, substitute
+from engine.model.substitutes import SubstituteFiles, kept_formats, substitute
+from engine.planner import checkpoint_outline
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.decoding.test_ahead import ScriptedVerifier
 from tests.engine.model.compiled_models import CONTEXT, random_text, tiny
+from tests.engine.model.test_compiled_parts import WAYS
+from tests.engine.model.test_compiled_parts import write as write_fp8
 from tests.engine.quantization.test_folders import write
+from tests.engine.quantization.test_nibbles import write as write_nibbles
 
 LITTLE = 300 << 10  # bytes: two slots and few resident matrices
 SAMPLERS = [Sampler(), Sampler(seed=3, temperature=0.7)]
@@ -53,11 +58,12 @@ def saved(folder, kind="qwen2", **sizes):
 
 
 @contextmanager
-def pair(folder, kind="qwen2", cache="F16", is_slow=False, form="Q4_0", file=None, **sizes):
+def pair(folder, kind="qwen2", cache="F16", is_slow=False, form="Q4_0", file=None, limit=LITTLE, **sizes):
     """A streamed target and its draft, as sequences. is_slow: whether the target waits for its disk. form:
-    the format of the substitutes, as planned. file: the model; None: one of `kind` and `sizes`."""
+    the format of the substitutes, as planned. file: the model; None: one of `kind` and `sizes`. limit: bytes
+    of resident matrices and slots."""
     file = file or saved(folder, kind, **sizes)
-    target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE), cache=cache)
+    target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(limit), cache=cache)
     try:
         if is_slow:
             slow_down(target.streamer, target.streamer.pass_nbytes / PASS_S / 1e9)
@@ -255,6 +261,54 @@ def test_matrices_have_the_planned_format_or_one_that_suits_their_columns(form, 
         assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
 
 
+@pytest.mark.parametrize("way", ["blocks", "rows", "modelopt", "W4_ZEROS", "NVFP4_SCALED"])
+def test_a_target_whose_scales_are_stored_apart_drafts_for_itself(way, tmp_path):
+    if way in WAYS:
+        write_fp8(tmp_path, "llama", way)
+    else:
+        sizes = dict(hidden_size=256, intermediate_size=256, num_attention_heads=4, head_dim=64)
+        write_nibbles(tmp_path, way, tiny("llama", **sizes))
+    file = open_checkpoint(tmp_path)
+    check_self_draft(file)
+    form, limit = ("Q4_0", LITTLE) if way in WAYS else ("Q2_K", 400 << 10)  # no matrix is cut
+    with pair(tmp_path, form=form, file=file, limit=limit) as (target, draft):
+        drafter, prompt, limits = drafter_of("specexec", target, draft), random_text(20), TreeLimits(12, 4, 8)
+        found, iterations = answer(target, drafter, Sampler(), prompt, limits)
+        assert len(found) > 1.5 * len(iterations)
+        target.rewind(0)
+        assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
+
+
+@pytest.mark.parametrize("way", ["blocks", "rows", "modelopt"])
+def test_substitutes_of_fp8_are_made_of_the_numbers_that_are_stored(way, tmp_path, monkeypatch):
+    module = write_fp8(tmp_path, "llama", way)
+    weights = open_checkpoint(tmp_path).weights
+    monkeypatch.setattr(substitutes, "_PIECE_NBYTES", 20_000)  # several pieces of each
+    packed = [name for name, weight in weights.items() if weight.format.startswith("FP8")]
+    assert packed
+    for name in packed:
+        numbers = module.state_dict()[name].float().numpy().reshape(-1)
+        assert np.array_equal(substitute(weights[name], "Q4_0"), encoded("Q4_0", numbers))
+
+
+@pytest.mark.parametrize("form", ["Q2_K", "Q4_0"])
+def test_plans_count_the_bytes_that_substitutes_take(form, tmp_path):
+    """Tiles have room for whole vectors of rows, and begin at whole lines of the cache."""
+    file = saved(tmp_path, hidden_size=256)
+    planned = next(each for each in checkpoint_outline(file, "").substitutes if each.name == form)
+    with pair(tmp_path, form=form, file=file) as (target, draft):
+        lent, own = target.model.weights.matrices, draft.model.weights.matrices
+        taken = streamed = 0
+        for name, group in lent.items():
+            layout = next((each.layout for each in own[name] if each not in group), None)
+            for matrix in group:
+                copied = Matrix(layout or form, matrix.shape)
+                taken += copied.tiles * copied.tile_nbytes
+                streamed += isinstance(matrix, StreamedMatrix) * copied.tiles * copied.tile_nbytes
+        assert draft.model.nbytes == streamed
+    assert sum(planned.layers) + planned.head == pytest.approx(taken, rel=0.05)
+
+
 # -- files ---------------------------------------------------------------------------------------------------
 
 
@@ -313,6 +367,26 @@ def test_a_matrix_is_kept_in_one_format(tmp_path, cache_folder, counted):
         files.of(name, weight, form)
     assert [path.name for path in cache_folder.glob("*/*")] == [f"{name}.Q2_K"]
     assert len(counted) == 2
+
+
+def test_the_formats_on_the_disk_are_those_with_which_fewest_are_made_anew(tmp_path, cache_folder):
+    file = saved(tmp_path, hidden_size=256)
+    assert kept_formats(file) == frozenset()
+    with pair(tmp_path, form="Q3_K", file=file):
+        pass
+    assert kept_formats(file) == {"Q3_K"}
+    for path in cache_folder.glob("*/*.Q3_K"):
+        path.unlink()
+    assert kept_formats(file) == {"Q2_K", "Q3_K", "Q4_0"}, "what is left has one format in all of them"
+
+
+def test_a_look_at_another_model_deletes_nothing(tmp_path, cache_folder):
+    with pair(tmp_path / "one"):
+        pass
+    before = set(cache_folder.glob("*/*"))
+    assert before
+    assert kept_formats(saved(tmp_path / "two", "llama")) == frozenset()
+    assert set(cache_folder.glob("*/*")) == before
 
 
 def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path, cache_folder, counted):

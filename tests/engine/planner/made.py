@@ -2,6 +2,7 @@
 
 from engine.planner import Acceptance, Compute, MachineProfile, Outline, PairOutline
 from engine.planner.machines import GIB, graphics_card, processor
+from engine.planner.substitutes import substitutes_of
 
 CARD: Compute = graphics_card(165, 1008)
 CPU: Compute = processor(8, {"avx2"})
@@ -20,8 +21,10 @@ def outline(
     tied: bool = False,
     active: float = 1.0,
     uncut: int = 0,
+    compiled: bool = False,
 ) -> Outline:
     table = hidden * vocabulary
+    of_layer = (weights // layers // hidden, hidden, layer_nbytes)
     return Outline(
         name=name,
         file=name,
@@ -39,6 +42,8 @@ def outline(
         context=131_072,
         packed=packed,
         uncut=uncut,
+        compiled=compiled,
+        substitutes=substitutes_of([[of_layer]] * layers, (vocabulary, hidden, table)),
     )
 
 

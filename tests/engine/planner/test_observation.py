@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine.planner import Answered, Asked, Correction, Observed, corrected, learned, observed, plan_for
+from engine.planner.candidate import Candidate
 from engine.planner.machines import GIB
-from engine.planner.search import Candidate, predict
+from engine.planner.search import predict
 from tests.engine.planner.made import LAPTOP, PAIR, SMALL
 
 ASKED = Asked(2048, ram_limit_nbytes=GIB // 2)

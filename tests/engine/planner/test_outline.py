@@ -28,7 +28,15 @@ def test_header_and_catalogue_agree(id: str):
     said = catalogued(catalog.entries()[id].id)
     found = checkpoint_outline(open_checkpoint(real_file(id)), id)
     assert sorted(found.layers) == sorted(said.layers)
-    same = {"layers": found.layers, "layer_weights": found.layer_weights, "context": found.context}
+    for own, other in zip(found.substitutes, said.substitutes, strict=True):
+        assert sorted(own.layers) == sorted(other.layers)
+        assert own == replace(other, layers=own.layers)
+    same = {
+        "substitutes": found.substitutes,
+        "layers": found.layers,
+        "layer_weights": found.layer_weights,
+        "context": found.context,
+    }
     assert found == replace(said, **same)
     assert found.layer_weights == pytest.approx(said.layer_weights, rel=1e-5), (
         "the last norm belongs to no layer"

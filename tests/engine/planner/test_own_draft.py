@@ -4,14 +4,24 @@ from dataclasses import replace
 
 import pytest
 
-from engine.planner import Asked, fastest, own_draft, plan_for, self_pairs
+from engine.errors import BadOption
+from engine.planner import (
+    Asked,
+    fastest,
+    outline_named,
+    own_draft,
+    own_draft_refusal,
+    pairs_named,
+    plan_for,
+    self_pairs,
+)
 from engine.planner.acceptance import acceptance
 from engine.planner.machines import GIB
-from engine.planner.outline import PairOutline, pair_of
+from engine.planner.pairs import PairOutline, pair_of
 from engine.planner.recommendation import reliable_speed
 from tests.engine.planner.made import DESKTOP, LAPTOP, SMALL, outline
 
-TARGET = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True)
+TARGET = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True, compiled=True)
 ALONE = PairOutline(TARGET, None, acceptance(0))
 SCARCE = replace(LAPTOP, ram=4 * GIB, disk=0.5e9)
 
@@ -27,8 +37,7 @@ def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
     own = offered(SCARCE, ALONE, Asked(2048, ram_limit_nbytes=GIB // 2))
     assert own.speedup >= 1.25
     plan, pair = fastest(SCARCE, self_pairs(TARGET), Asked(2048, ram_limit_nbytes=GIB // 2), ())
-    share = pair.substitutes.stored_bits * TARGET.weights / 8 / TARGET.nbytes
-    assert own.nbytes == pytest.approx(share * plan.memory.ssd)
+    assert own.nbytes == pytest.approx(pair.substitutes.stored * plan.memory.ssd / TARGET.multiplied)
 
 
 def test_one_that_is_in_memory_or_on_a_card_should_not():
@@ -57,3 +66,28 @@ def test_one_that_computes_longer_than_it_reads_should_not():
     assert offered(SCARCE, ALONE, asked) is not None
     assert offered(replace(SCARCE, cpu=slow), ALONE, asked) is None
     assert offered(replace(SCARCE, disk=5e9), ALONE, asked) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ("qwen2.5-14b-awq", "compiled passes"),
+        ("qwen3-30b-a3b-q4_k_m", "mixture of experts"),
+        ("coder", None),
+    ],
+)
+def test_plans_refuse_by_name_what_loading_refuses(target, reason):
+    if reason is None:
+        assert own_draft_refusal(outline_named(target)) is None
+        assert pairs_named(target, "self")[0].shared
+        return
+    with pytest.raises(BadOption, match=reason):
+        pairs_named(target, "self")
+    alone = replace(ALONE, target=outline_named(target))
+    assert offered(SCARCE, alone, Asked(2048, ram_limit_nbytes=GIB // 2)) is None
+
+
+def test_a_target_of_few_bits_or_with_states_is_refused():
+    assert "few bits" in own_draft_refusal(replace(TARGET, substitutes=())).message
+    assert "states" in own_draft_refusal(replace(TARGET, states=1)).message
+    assert own_draft_refusal(TARGET) is None

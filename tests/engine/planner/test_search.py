@@ -16,15 +16,21 @@ from engine.planner import (
     Asked,
     Correction,
     MachineProfile,
+    Observed,
     PairOutline,
+    fastest,
     plan_for,
     smaller,
     tree_plan,
 )
+from engine.planner.acceptance import acceptance
+from engine.planner.candidate import CUDA_VRAM, Candidate
+from engine.planner.heads import HeadsOutline
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, named_machines, processor
-from engine.planner.outline import OWN_ROWS, OwnLayer, catalogued, pair_named, self_pairs
+from engine.planner.observation import OWN_LAYER_PAYS
+from engine.planner.outline import catalogued
+from engine.planner.pairs import OWN_LAYER, OWN_ROWS, pair_named, self_pairs, with_own_layer
 from engine.planner.prediction import pass_s
-from engine.planner.search import CUDA_VRAM, Candidate
 from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
 from engine.protocol.requests import MAX_BUDGET
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -48,7 +54,8 @@ machines = st.builds(
     card=st.sampled_from([CARD, None]),
     cpu=st.just(CPU),
 )
-SELF = self_pairs(outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True))[-1]
+OWN = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True, compiled=True)
+SELF = self_pairs(OWN)[-1]
 pairs = st.sampled_from([PAIR, SMALL, ALONE, MIXTURE, SIXTEEN_BIT, SELF])
 limits = st.none() | st.integers(1, 40 * GIB)
 asks = st.builds(Asked, st.sampled_from([2048, 8192]), limits, limits, st.sampled_from([None, 64]))
@@ -384,7 +391,7 @@ def test_plans_reckon_with_the_tiles_of_gptq_and_awq():
 
 def test_what_a_target_lends_to_its_own_draft_is_counted_once():
     """With a draft that shares nothing, less of the target would stay in memory."""
-    machine = replace(LAPTOP, ram=4 * GIB)
+    machine = replace(LAPTOP, ram=4 * GIB, compiled=compiled_processor(8, {"avx2"}))
     shared = plan_for(machine, SELF, Asked(2048))
     apart = plan_for(machine, replace(SELF, shared=False), Asked(2048))
     assert shared.runs
@@ -448,19 +455,67 @@ def test_models_with_windows_are_streamed_to_small_cards(machine, target):
     assert plan.predicted_tokens_per_second > 1.5 * before.predicted_tokens_per_second
 
 
-def test_an_own_layer_for_drafts_counts_and_gives_way_where_the_target_fills_the_memory():
-    layer = OwnLayer(stored=300 << 20, unpacked=0, kv_row=1024)
-    pair = PairOutline(replace(SMALL.target, own_layer=layer), None, SMALL.acceptance)
+def test_what_a_draft_computes_from_a_prompt_beside_a_streamed_target_takes_room():
+    """`--overlap on`: the draft reads the prompt while the target does."""
+    asked = Asked(8192)
+    candidate = Candidate(PAIR, DESKTOP, asked, "cuda", 63, False, False)
+    beside = 2048 * (6 * PAIR.draft.hidden + 3 * PAIR.draft.widest) * CARD.itemsize
+    assert candidate.beside_streamed_nbytes == beside
+    placed = candidate.placement()
+    assert placed.ram
+    taken = placed.device + placed.ring + candidate.overhead_nbytes
+    assert candidate.device_nbytes(placed) == taken + beside <= candidate.usable_nbytes
+    whole = replace(candidate, machine=replace(DESKTOP, vram=80 * GIB))
+    placed = whole.placement()
+    assert placed.whole
+    assert whole.device_nbytes(placed) == placed.device + placed.table + whole.overhead_nbytes
+    alone = replace(candidate, pair=ALONE)
+    assert alone.beside_streamed_nbytes == 0
+
+
+LAYER = HeadsOutline(
+    stored=30 << 20, unpacked=0, kv_row=1024, weights=50_000_000, read=1536, width=1536, widest=8960
+)
+OPTIONAL = PairOutline(replace(SMALL.target, own_layer=LAYER), None, acceptance(0), own_layer="optional")
+
+
+def chosen(machine, asked, pair=OPTIONAL):
+    return fastest(machine, [pair], asked, ())
+
+
+def test_an_own_layer_for_drafts_counts_and_is_loaded_where_the_whole_target_stays_in_memory():
     asked = Asked(4096, budget=15, unpacked=False)
-    alone = plan_for(LAPTOP, pair, asked)
-    beside = plan_for(LAPTOP, replace(pair, own_layer="optional"), asked)
-    assert (alone.own_layer, beside.own_layer) == (False, True)
-    assert beside.memory.ram - alone.memory.ram == layer.nbytes(4096, LAPTOP.cpu.itemsize)
-    tight = LAPTOP.with_usable_ram(alone.memory.ram)
-    assert plan_for(tight, replace(pair, own_layer="optional"), asked) == plan_for(tight, pair, asked)
-    asked_for = plan_for(tight, replace(pair, own_layer="required"), asked)
-    assert asked_for.own_layer
-    assert asked_for != plan_for(tight, pair, asked)
+    alone = plan_for(LAPTOP, replace(OPTIONAL, own_layer="none"), asked)
+    beside, pair = chosen(LAPTOP, asked)
+    assert (alone.own_layer, beside.own_layer, pair.own_layer) == (False, True, "required")
+    size = LAPTOP.cpu.itemsize
+    working = LAYER.pass_nbytes(4096, size) + LAYER.states_nbytes(4096, size)
+    assert beside.memory.ram - alone.memory.ram == LAYER.nbytes(4096, size) + working
+
+
+@pytest.mark.parametrize(("disk", "is_loaded"), [(0.3e9, True), (30e9, False)])
+def test_beside_a_streamed_target_its_own_layer_is_loaded_where_it_pays(disk, is_loaded):
+    """Where reading is the bound, more tokens per pass pay; where computing is, drafting takes as long."""
+    machine, asked = replace(LAPTOP, disk=disk), Asked(2048, ram_limit_nbytes=GIB // 2, unpacked=False)
+    if not is_loaded:
+        machine = replace(machine, cpu=replace(machine.cpu, memory=machine.cpu.memory / 20))
+    ways = with_own_layer(OPTIONAL), replace(OPTIONAL, own_layer="none")
+    beside, alone = (plan_for(machine, way, asked) for way in ways)
+    assert beside.memory.ssd
+    speeds = [plan.predicted_tokens_per_second for plan in (beside, alone)]
+    assert (speeds[0] >= OWN_LAYER_PAYS * speeds[1]) == is_loaded
+    found, pair = chosen(machine, asked)
+    assert found == (beside if is_loaded else alone)
+    assert (pair.own_layer == "required") == found.own_layer == is_loaded
+
+
+def test_answers_with_the_own_layer_teach_nothing_about_those_without():
+    learned = Observed("target", OWN_LAYER, "cpu", 3.0, 1.0, 1.0, 1.0)
+    asked = Asked(4096, unpacked=False)
+    for pair, is_taught in ((with_own_layer(OPTIONAL), True), (replace(OPTIONAL, own_layer="none"), False)):
+        plain, _ = fastest(LAPTOP, [pair], asked, ())
+        taught, _ = fastest(LAPTOP, [pair], asked, [learned])
+        assert (taught.predicted_tokens_per_pass > plain.predicted_tokens_per_pass) == is_taught
 
 
 def test_the_memory_of_a_plan_counts_the_experts_that_are_being_packed():

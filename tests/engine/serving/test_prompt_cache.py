@@ -38,13 +38,20 @@ def engine_with(**fields):
 
 
 @pytest.mark.parametrize(
-    ("fields", "temperature"),
-    [({}, 0.0), ({}, 0.8), ({"kv_cache": "q8_0"}, 0.8), ({"dtype": "float32"}, 0.8)],
-    ids=["f16, greedy", "f16", "q8_0", "float32"],
+    ("fields", "options"),
+    [
+        ({}, {"temperature": 0.0}),
+        ({}, {"temperature": 0.8}),
+        ({"kv_cache": "q8_0"}, {"temperature": 0.8}),
+        ({"dtype": "float32"}, {"temperature": 0.8}),
+        ({}, {"temperature": 0.8, "drafter": "eagle"}),
+        ({"dtype": "float32"}, {"temperature": 0.8, "drafter": "merged"}),
+    ],
+    ids=["f16, greedy", "f16", "q8_0", "float32", "f16, heads", "float32, heads"],
 )
-def test_taking_turns_reads_no_prompt_anew_and_changes_no_answer(fields, temperature):
+def test_taking_turns_reads_no_prompt_anew_and_changes_no_answer(fields, options):
     engine = engine_with(**fields)
-    talks = [Talk(engine, subject, temperature=temperature) for subject in SUBJECTS]
+    talks = [Talk(engine, subject, **options) for subject in SUBJECTS]
     taken = [talk.turn() for _ in range(3) for talk in talks]
     for later, earlier in zip(taken[2:], taken, strict=False):
         assert later.reused_tokens > earlier.prompt_tokens - 64
@@ -53,7 +60,7 @@ def test_taking_turns_reads_no_prompt_anew_and_changes_no_answer(fields, tempera
 
     engine = engine_with(prompt_cache=0, **fields)
     for place, subject in enumerate(SUBJECTS):
-        alone = Talk(engine, subject, temperature=temperature)
+        alone = Talk(engine, subject, **options)
         assert [alone.turn().token_ids for _ in range(3)] == [each.token_ids for each in taken[place::2]]
     engine.unload()
 
@@ -66,10 +73,11 @@ def test_without_a_prompt_cache_prompts_are_read_anew():
     engine.unload()
 
 
-def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_path, monkeypatch):
+@pytest.mark.parametrize("drafter", ["auto", "eagle"])
+def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(drafter, tmp_path, monkeypatch):
     monkeypatch.setattr("engine.prompt_cache.files.default_folder", lambda: tmp_path / "cache" / "prompts")
     before = engine_with(prompt_cache_disk=1.0)
-    talks = [Talk(before, subject) for subject in SUBJECTS]
+    talks = [Talk(before, subject, drafter=drafter) for subject in SUBJECTS]
     first = [talk.turn() for talk in talks]
     before.unload()
     assert list((tmp_path / "cache" / "prompts").glob("*.rows"))

@@ -19,7 +19,8 @@ from engine.planner.machines import (
     processor,
     usual_card,
 )
-from engine.planner.outline import catalogued, pair_of
+from engine.planner.outline import catalogued
+from engine.planner.pairs import pair_of
 from engine.streaming import ram_tier
 
 TARGET, DRAFT = "qwen2.5-14b-awq", "qwen2.5-1.5b-q4_k_m"
@@ -49,7 +50,9 @@ def test_a_pass_and_its_iterations_come_close_to_the_bound_and_to_the_plan():
 
 def test_a_head_of_16_bits_does_not_starve_the_card_at_the_end_of_a_pass():
     """Where moving takes as long as computing, a head that arrives while it is used costs 14 %."""
-    one = simulate(WEIGHTS, PAIR, machine(), 64, 4096).one_pass
+    # Beside what the draft may take for its own pass over a prompt, as much of the target is resident.
+    prompt = 2048 * (6 * PAIR.draft.hidden + 3 * PAIR.draft.widest) * 2
+    one = simulate(WEIGHTS, PAIR, machine(vram=8 + prompt / 2**30), 64, 4096).one_pass
     assert 0.9 < one.moving_s / one.computing_s < 1
     assert one.ratio < 1.01
 

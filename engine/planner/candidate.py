@@ -1,0 +1,230 @@
+"""One way to run a pair on a machine: what it takes in memory, and where the target's layers go."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+
+from engine.checkpoints.cuts import PIECE
+from engine.checkpoints.storage import stored_nbytes
+from engine.planner.machines import GIB, Compute, MachineProfile
+from engine.planner.outline import Outline
+from engine.planner.pairs import OWN_ROWS, PairOutline
+from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
+from engine.planner.plan import Asked, Device
+from engine.protocol.requests import MAX_BUDGET
+
+PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
+# The same for compiled passes, as in engine.compiled.program: STREAMED_ROWS, and MOST_ROWS for drafts.
+COMPILED_ROWS, DRAFT_ROWS = 512, 128
+
+# Memory that the process takes besides models: COMPILED_RAM if compiled passes run both models; PROCESS_RAM
+# with torch; CUDA_RAM and CUDA_VRAM with CUDA.
+COMPILED_RAM = GIB // 2
+PROCESS_RAM = 3 * GIB // 4
+CUDA_RAM = 3 * GIB // 2
+CUDA_VRAM = 5 * GIB // 8
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to run a pair, whose speed is not known yet."""
+
+    pair: PairOutline
+    machine: MachineProfile
+    asked: Asked
+    device: Device
+    budget: int
+    target_unpacked: bool
+    draft_unpacked: bool
+
+    def compute(self, model: Outline) -> Compute:
+        """Return the speed at which the device runs a model of the pair."""
+        return compute_of(self.machine, self.device, model)
+
+    @property
+    def growing_unpacked(self) -> bool:
+        """Whether the weights of what grows trees are unpacked once, at loading."""
+        layer = self.pair.target.own_layer
+        if self.pair.own_layer == "required" and layer:
+            return layer.unpacked > 0
+        return self.draft_unpacked
+
+    @property
+    def process_ram(self) -> int:
+        """Bytes of RAM that the process takes besides models, without a graphics card."""
+        models = [model for model in (self.pair.target, self.pair.draft) if model]
+        compiled = self.machine.compiled is not None and all(model.compiled for model in models)
+        heads = self.pair.loaded_heads
+        compiled = compiled and (heads is None or heads.tiles is not None)
+        return COMPILED_RAM if compiled else PROCESS_RAM
+
+    @property
+    def usable_nbytes(self) -> int:
+        """Bytes on the device available for planning."""
+        if self.device == "cuda":
+            return self.machine.usable_vram - CUDA_VRAM
+        return self.machine.usable_ram - self.process_ram
+
+    @property
+    def overhead_nbytes(self) -> int:
+        """Bytes on the device for everything but the target's weights."""
+        target, draft = self.pair.target, self.pair.draft
+        taken = 0
+        for model in [target, *([draft] if draft else [])]:
+            compute = self.compute(model)
+            taken += self._cache_nbytes(model)
+            if model.packed and compute.unpacks:
+                taken += PIECE * compute.itemsize
+        compute = self.compute(target)
+        rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
+        in_a_layer = rows * _in_a_layer(target)
+        in_a_layer += rows * target.answers if compute.unpacks else 0
+        # The logits as they are computed, and as they are processed, in float32.
+        logits = (1 + self.budget) * target.vocabulary * 5
+        taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
+        taken += 0 if compute.unpacks else rows * (target.choices + target.uneven)
+        if draft:
+            taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
+            taken += self._draft_rooms_nbytes(draft)
+        taken += self._heads_nbytes
+        if self.device == "cpu" and self.machine.compiled:
+            taken += draft.tiling if draft and not self.draft_unpacked else 0
+        return taken
+
+    @property
+    def _heads_nbytes(self) -> int:
+        """Bytes on the device for heads: their weights and rows, and what they compute from a prompt."""
+        heads, compute, context = self.pair.loaded_heads, self.compute(self.pair.target), self.asked.context
+        if heads is None:
+            return 0
+        if compute.unpacks:
+            size = compute.itemsize
+            taken = heads.nbytes(context, size) + heads.pass_nbytes(context, size)
+            return taken + heads.states_nbytes(context, size)
+        within = heads.pass_nbytes(context, 4) if heads.tiles is None else heads.rooms_nbytes
+        return heads.nbytes_beside_compiled(context) + within + heads.states_nbytes(context, 4)
+
+    def _draft_rooms_nbytes(self, draft: Outline) -> int:
+        """Return the bytes that a draft's compiled passes have for themselves, whether they run or not."""
+        if self.compute(draft).unpacks:
+            return 0
+        rows = COMPILED_ROWS if draft.experts else DRAFT_ROWS
+        return rows * (4 * _in_a_layer(draft) + draft.choices + draft.uneven)
+
+    @property
+    def beside_streamed_nbytes(self) -> int:
+        """Bytes on the device that are taken only beside a target that is streamed: a copy of its output
+        head, for heads; and what the draft computes from a prompt while the target reads it (`--overlap`)."""
+        target, draft, heads = self.pair.target, self.pair.draft, self.pair.loaded_heads
+        taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
+        if draft and not self.pair.shared and self.compute(draft).unpacks:
+            rows = draft.pass_rows(PROMPT_ROWS, self.asked.context)
+            taken += rows * (_in_a_layer(draft) + draft.answers) * self.compute(draft).itemsize
+        return taken
+
+    @property
+    def expansion(self) -> float:
+        """How many bytes each stored byte of the target's takes that stays on the device."""
+        in_tiles = self.device == "cpu" and self.machine.compiled and not self.target_unpacked
+        return self.pair.target.expansion if in_tiles else 1.0
+
+    @property
+    def lent(self) -> float:
+        """The share of each resident byte of the target's that the draft need not have: it is lent."""
+        target, draft = self.pair.target, self.pair.draft
+        return draft.multiplied / target.multiplied if draft and self.pair.shared else 0.0
+
+    @property
+    def free_nbytes(self) -> int:
+        """Bytes on the device for the target's weights."""
+        free, target = self.usable_nbytes - self.overhead_nbytes, self.pair.target
+        limit = self.device_limit_nbytes
+        if (free if limit is None else min(free, limit)) < self.expansion * target.multiplied:
+            free -= self.beside_streamed_nbytes
+        if not self.lent or free >= self.expansion * target.nbytes:
+            return free
+        ring = SLOTS * max(MAX_SLOT_NBYTES, target.piece)  # at most; nothing of it is lent
+        return int(max(0.0, free - self.lent * ring) / (1 - self.lent))
+
+    def _cache_nbytes(self, model: Outline) -> int:
+        """Return the bytes of a model's KV cache, and of the states of layers that have no rows."""
+        context, own = self.asked.context, self.pair.shared
+        if own and model is self.pair.draft:  # the rows of the text are the target's
+            context = min(context, OWN_ROWS)
+        kept = sum(self._rows_nbytes(model, *shape) for shape in model.kept(context, whole=own))
+        if self.device == "cpu":
+            kept += self._saved_nbytes(model)
+        return kept + model.states + (1 + self.budget) * model.state_row
+
+    def _saved_nbytes(self, model: Outline) -> int:
+        """Return the bytes of RAM that savepoints of rows in layers with a window take."""
+        return 0 if self.pair.shared else self._rows_nbytes(model, *model.saved(self.asked.context))
+
+    def _rows_nbytes(self, model: Outline, rows: int, numbers: int) -> int:
+        """Return the bytes of so many rows of a model's KV cache, each of so many numbers."""
+        compute = self.compute(model)
+        if compute.unpacks:
+            return rows * numbers * compute.itemsize
+        return stored_nbytes(self.asked.cache, (rows, numbers))
+
+    @property
+    def ram_beside_card(self) -> int:
+        """Bytes of RAM that are taken beside a card, without those of the target's weights."""
+        models = [model for model in (self.pair.target, self.pair.draft) if model]
+        return CUDA_RAM + sum(map(self._saved_nbytes, models))
+
+    def placement(self) -> LayerPlacement | None:
+        """Return where the target's layers go; None if the target does not fit."""
+        target, asked = self.pair.target, self.asked
+        free, in_ram = self.free_nbytes, None
+        if self.device == "cuda":
+            in_ram = self.machine.usable_ram - self.ram_beside_card
+            if in_ram < 0:
+                return None
+            in_ram = in_ram if asked.ram_limit_nbytes is None else min(in_ram, asked.ram_limit_nbytes)
+        if self.target_unpacked:
+            nbytes = loaded_nbytes(target, True, self.compute(target).itemsize)
+            if nbytes > free or self.device_limit_nbytes is not None:
+                return None
+            return LayerPlacement(resident_layers(target), nbytes, 0, 0, whole=True)
+        limit = self.device_limit_nbytes
+        device = free if limit is None else min(free, limit)
+        return place(target, int(device / self.expansion), in_ram)
+
+    def device_nbytes(self, placement: LayerPlacement) -> int:
+        """Return the bytes on the device that the pair takes, with the target's layers as placed."""
+        taken = placement.device + placement.ring + placement.table + self.overhead_nbytes
+        taken += placement.packing - int(self.lent * placement.device)
+        taken += self.beside_streamed_nbytes if placement.ram or placement.ssd else 0
+        tiled = placement.device + placement.table + placement.packing
+        return taken + int((self.expansion - 1) * tiled)
+
+    def most_budget(self, placement: LayerPlacement) -> int:
+        """Return the budget of the largest tree for which there is memory, at least this candidate's."""
+        free = self.usable_nbytes - self.device_nbytes(placement)
+        most = self.overhead_nbytes + max(0, free)
+        larger = range(self.budget + 1, MAX_BUDGET + 1)
+        return self.budget + bisect_right(
+            larger, most, key=lambda budget: replace(self, budget=budget).overhead_nbytes
+        )
+
+    @property
+    def device_limit_nbytes(self) -> int | None:
+        """The user's limit for the compute device: of VRAM on a card, of RAM on the CPU."""
+        return self.asked.vram_limit_nbytes if self.device == "cuda" else self.asked.ram_limit_nbytes
+
+
+def _in_a_layer(model: Outline) -> int:
+    """Return how many numbers a pass has of each row at one time, besides the choices of a mixture."""
+    return 6 * model.hidden + 3 * model.widest
+
+
+def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compute:
+    """Return the speed at which a device runs a model."""
+    if device == "cuda" and machine.card:
+        return machine.card
+    return machine.compiled if machine.compiled and model.compiled else machine.cpu
+
+
+def loaded_nbytes(model: Outline, unpacked: bool, itemsize: int) -> int:
+    """Return the bytes that a model's weights take in memory."""
+    return model.weights * itemsize if unpacked else model.nbytes

@@ -1,0 +1,72 @@
+"""What heads take beside a target: EAGLE heads, block drafters, assistants, and the layer for drafts that
+comes with a model. `engine.heads.outline` reads those in folders, `planner.outline` the target's own layer.
+"""
+
+from dataclasses import dataclass
+
+from engine.checkpoints.cuts import PIECE
+
+ROWS = 128  # of one run in compiled passes, as MOST_ROWS in engine.compiled.program
+TORCH_ROWS = 2048  # of one run through torch, as ROWS in engine.drafting.head_context
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsOutline:
+    """The sizes of heads.
+
+    In bytes: `stored`: their weights that torch leaves as they are stored; `tiles`: all of their weights as
+    compiled passes have them, None if torch runs them beside those, too.
+    In numbers: `weights`: all of them; `unpacked`: those that torch unpacks at loading; `kv_row`: what they
+    keep of one token; `read`: what they read of the target's states at one token; `width`: one row between
+    their layers; `widest`: the widest row within a layer; `logits`: those that they compute at one row.
+    In tokens: `masks`: those behind a text for which they also keep rows; `rows`: those of one run in
+    compiled passes.
+    `shares_head`: whether they multiply by the target's output head, which then stays in memory.
+    """
+
+    stored: int
+    unpacked: int
+    kv_row: int
+    tiles: int | None = None
+    weights: int = 0
+    read: int = 0
+    width: int = 0
+    widest: int = 0
+    logits: int = 0
+    masks: int = 0
+    rows: int = ROWS
+    shares_head: bool = False
+
+    def nbytes(self, context: int, itemsize: int) -> int:
+        """Return the bytes of memory that weights and rows take with so many tokens where torch runs them.
+        itemsize: bytes of a number in computations."""
+        return self.stored + (self.unpacked + self._slots(context) * self.kv_row) * itemsize
+
+    def nbytes_beside_compiled(self, context: int) -> int:
+        """Return the same beside a target of compiled passes: as these have them, with keys and values of 16
+        bits, or else through torch in float32."""
+        if self.tiles is None:
+            return self.nbytes(context, 4)
+        return self.tiles + self._slots(context) * self.kv_row * 2
+
+    def states_nbytes(self, context: int, itemsize: int) -> int:
+        """Return the bytes of the states of a prompt that fills the context: the target's, and what the heads
+        make of them."""
+        return context * (self.read + self.width) * itemsize
+
+    def pass_nbytes(self, context: int, itemsize: int) -> int:
+        """Return the bytes of what one run through torch computes, besides."""
+        rows = min(TORCH_ROWS, context)
+        return (rows * self._in_a_layer + (PIECE if self.stored else 0)) * itemsize
+
+    @property
+    def rooms_nbytes(self) -> int:
+        """Bytes of the memory that compiled passes share among their steps."""
+        return 4 * self.rows * (self._in_a_layer + self.read + self.logits)
+
+    @property
+    def _in_a_layer(self) -> int:
+        return 6 * self.width + 3 * self.widest
+
+    def _slots(self, context: int) -> int:
+        return context + self.masks + (1 if self.kv_row else 0)  # and a spare one
