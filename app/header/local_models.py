@@ -67,9 +67,9 @@ def pairs_here() -> list[LocalPair]:
     """Return a pair for each model, the largest first: the model and the draft that "auto" selects for it."""
     models = {model.name: model for model in models_here()}
     return [
-        LocalPair(model, _heads(catalog.assistant_for(name)) or _draft(name, models))
+        LocalPair(model, _heads(catalog.companion_for(name)) or _draft(name, models))
         for name, model in models.items()
-        if not (model.path and catalog.is_assistant(model.path))
+        if not (model.path and catalog.is_companion(model.path))
     ]
 
 

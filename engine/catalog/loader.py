@@ -8,27 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from engine.catalog.models import (
+    ATTENDS,
+    FEEDS,
     FORMATS,
     HEAD_ENGINES,
     HEAD_METHODS,
+    RECURS,
     SOURCES,
+    THINKING,
     Catalog,
-    CatalogAssistant,
+    CatalogCompanion,
     CatalogHead,
     CatalogModel,
     CatalogPair,
+    DenseLayers,
     Expectation,
     LayerInputs,
-    StateLayers,
     Variant,
     WideLayers,
 )
 from engine.catalog.sizes import MIXES, files_nbytes
+from engine.catalog.states import KINDS, LayerStates
 from engine.errors import BadOption
 
 REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 COMMIT = re.compile(r"[0-9a-f]{40}")
-GGUF_FILE = re.compile(r"[\w.-]+\.gguf")
+GGUF_FILE = re.compile(r"(\w[\w.-]*/)?\w[\w.-]*\.gguf")
 # The files needed from a repository in Hugging Face's layout. Some repositories hold the weights a second
 # time, in files that do not match these patterns.
 FOLDER_FILES = ("model*.safetensors", "*.json", "*.jinja")
@@ -77,6 +82,9 @@ def parse(texts: Mapping[str, str]) -> Catalog:
             _check_pair(pair, models)
         except Fault as error:
             raise _invalid("[[pairs]]", error) from error
+    for model in models.values():
+        if model.successor and model.successor not in models:
+            raise _invalid(model.id, Fault(f"unknown model {model.successor!r}"))
     if not models:
         raise BadOption("The model catalogue (resources/catalog) is missing.", "Reinstall the program.")
     return Catalog(models, variants, tuple(pairs))
@@ -92,20 +100,40 @@ def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
     variant_fields, head_fields = fields.pop("variants", []), fields.pop("heads_elsewhere", [])
     try:
         states, wide = fields.pop("states", None), fields.pop("wide", None)
-        inputs, assistant = fields.pop("inputs", None), fields.pop("assistant", None)
+        inputs, companion = fields.pop("inputs", None), fields.pop("companion", None)
+        dense = fields.pop("dense", None)
         model = CatalogModel(
             id=id,
             **fields.pop("shape", {}),
             **fields,
-            states=StateLayers(**states) if states else None,
+            dense=DenseLayers(**dense) if dense else None,
+            states=_states(states) if states else None,
             wide=WideLayers(**wide) if wide else None,
             inputs=LayerInputs(**inputs) if inputs else None,
-            assistant=_assistant(assistant) if assistant else None,
+            companion=_companion(companion) if companion else None,
         )
+        _check_pattern(model)
+        if model.thinking not in THINKING:
+            raise Fault(f"unknown thinking {model.thinking!r}")
         heads = tuple(_head(each) for each in head_fields)
         return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)
     except (TypeError, Fault) as error:
         raise Fault(f"{id}: {error}") from error
+
+
+def _states(fields: dict[str, Any]) -> LayerStates:
+    kind = fields.pop("kind")
+    if kind not in KINDS:
+        raise Fault(f"unknown kind of states {kind!r}")
+    return KINDS[kind](**fields)
+
+
+def _check_pattern(model: CatalogModel) -> None:
+    pattern = model.pattern
+    if not {*pattern} <= {ATTENDS, RECURS, FEEDS} or model.layers % (len(pattern) or 1):
+        raise Fault(f"{pattern!r} is no pattern of {model.layers} layers")
+    if (RECURS in pattern) != (model.states is not None):
+        raise Fault(f"the pattern {pattern!r} and the states do not belong together")
 
 
 def _variants(model: CatalogModel, entries: list[dict[str, Any]]) -> Iterator[Variant]:
@@ -130,10 +158,10 @@ def _variants(model: CatalogModel, entries: list[dict[str, Any]]) -> Iterator[Va
         yield variant if variant.nbytes else replace(variant, nbytes=files_nbytes(model, variant))
 
 
-def _assistant(fields: dict[str, Any]) -> CatalogAssistant:
-    assistant = CatalogAssistant(**fields)
-    _check_source(assistant.repository, assistant.repository, "")
-    return assistant
+def _companion(fields: dict[str, Any]) -> CatalogCompanion:
+    companion = CatalogCompanion(**fields)
+    _check_source(companion.repository, companion.repository, "")
+    return companion
 
 
 def _head(fields: dict[str, Any]) -> CatalogHead:
@@ -158,7 +186,7 @@ def _check_variant(variant: Variant) -> None:
     if variant.mix and variant.mix not in MIXES:
         raise Fault(f"{variant.id}: unknown mix {variant.mix!r}")
     if variant.format == "gguf" and not all(GGUF_FILE.fullmatch(file) for file in variant.files):
-        raise Fault(f"{variant.id}: files must be plain file names")
+        raise Fault(f"{variant.id}: files must be names of files, in one folder at most")
 
 
 def _pair(fields: dict[str, Any]) -> CatalogPair:

@@ -13,6 +13,7 @@ from engine.assets import RESOURCES
 from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, Variant
 from engine.checkpoints.drafts import ASSISTANTS
+from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint, BadOption, DiskProblem, ModelNotFound
 from engine.files import named_path, write_whole
@@ -111,12 +112,14 @@ def _kept_folder() -> Path:
 def find(variant: Variant) -> Path | None:
     """Return the GGUF file of `variant`, or its folder for other formats; None if it is not installed.
 
-    A GGUF file is looked for in the resources, in the models folder and in owner/name below it; a folder is
-    owner/name in the models folder, and must contain config.json.
+    A GGUF file is looked for by its name in the resources and in the models folder, and where the repository
+    has it in owner/name below that; a folder is owner/name in the models folder, and must contain
+    config.json.
     """
     own = models_folder() / variant.repository
     if variant.file:
-        places = [folder / variant.file for folder in (RESOURCES / "models", models_folder(), own)]
+        folders = RESOURCES / "models", models_folder(), own
+        places = [*(folder / variant.file_name for folder in folders), own / variant.file]
         return next((place for place in places if place.is_file()), None)
     return own if (own / "config.json").is_file() else None
 
@@ -143,7 +146,7 @@ def resolve(id_or_path: str) -> Path:
         first = named[0]
         folder = models_folder() if first.file else models_folder() / first.repository
         raise ModelNotFound(
-            f"{first.name} ({first.file or first.repository}, {first.nbytes / 2**30:.1f} GiB) is not "
+            f"{first.name} ({first.file_name or first.repository}, {first.nbytes / 2**30:.1f} GiB) is not "
             "installed.",
             f"Download it with specexec pull {first.id}, copy it into {folder}, or set {MODELS_VARIABLE} to "
             "the folder of your models.",
@@ -177,25 +180,26 @@ def draft_for(target: str) -> str | None:
             return draft.id
     if beside is None:
         return None
-    files = [beside / draft.file for draft in drafts if draft.file]
+    files = [beside / draft.file_name for draft in drafts if draft.file]
     return next((str(file) for file in files if file.is_file()), None)
 
 
-def assistant_for(target: str) -> Path | None:
-    """Return the folder of an assistant for `target`; None if there is none.
+def companion_for(target: str) -> Path | None:
+    """Return the folder of what the maker of `target` trained to draft for it; None if there is none.
 
     target: an id or a path. The catalogue's is looked for in the models folder, as owner/name; then any in a
-    folder `assistant` beside the target's file, unless that is the models folder, where models of all kinds
-    lie, or in the target's folder, or called as that folder with -assistant behind it.
+    folder `assistant` or `eagle` beside the target's file, unless that is the models folder, where models of
+    all kinds lie, or in the target's folder, or called as that folder with -assistant or -EAGLE behind it.
     """
-    known = (catalog().models[variant.model].assistant for variant in _matching(target))
-    places = [models_folder() / assistant.repository for assistant in known if assistant]
+    known = (catalog().models[variant.model].companion for variant in _matching(target))
+    places = [models_folder() / companion.repository for companion in known if companion]
     with suppress(ModelNotFound):
         path = resolve(target).absolute()
         folder = path if path.is_dir() else path.parent
         if folder != models_folder().absolute():
-            places += [folder / "assistant", folder.parent / f"{folder.name}-assistant"]
-    return next(filter(is_assistant, places), None)
+            places += [folder / name for name in ("assistant", "eagle")]
+            places += [folder.parent / f"{folder.name}-{ending}" for ending in ("assistant", "EAGLE")]
+    return next(filter(is_companion, places), None)
 
 
 def heads_for(target: str) -> Path | None:
@@ -209,11 +213,13 @@ def heads_for(target: str) -> Path | None:
     return None
 
 
-def is_assistant(folder: Path) -> bool:
-    """Return whether `folder` holds an assistant, which drafts and cannot answer."""
-    if not (folder / "config.json").is_file() or not (folder / "model.safetensors").is_file():
-        return False
+def is_companion(folder: Path) -> bool:
+    """Return whether `folder` holds an assistant or a head of Mistral AI, which drafts and cannot answer."""
     with suppress(BadCheckpoint):
+        if is_mistral_head(folder):
+            return True
+        if not (folder / "config.json").is_file() or not (folder / "model.safetensors").is_file():
+            return False
         return read_json(folder / "config.json").get("model_type") in ASSISTANTS
     return False
 
@@ -228,7 +234,8 @@ def _named(id: str) -> list[Variant]:
 
 def _matching(target: str) -> list[Variant]:
     """Return what `_named` finds, or else the variants whose file has the same name as the path `target`."""
-    return _named(target) or [variant for variant in entries().values() if variant.file == Path(target).name]
+    name = Path(target).name
+    return _named(target) or [variant for variant in entries().values() if variant.file_name == name]
 
 
 def _similar_ids(id: str) -> list[str]:

@@ -5,6 +5,8 @@
 
 from dataclasses import dataclass
 
+from engine.catalog.states import LayerStates
+
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
 # Architectures that torch computes on the processor too, since compiled steps do not:
 # `engine.model.architectures` says why.
@@ -13,6 +15,10 @@ THROUGH_TORCH = ("gemma3n_text",)
 # which gave what transformers gives.
 RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")
 SOURCES = ("paper", "measured")
+# What a layer does first, as a letter of `CatalogModel.pattern`. In a model with layers that only feed, the
+# others have no feed-forward network.
+ATTENDS, RECURS, FEEDS = "a", "s", "f"
+THINKING = ("never", "always", "optional")  # optional: unless its chat template is told not to
 HEAD_METHODS = ("eagle3",)
 HEAD_ENGINES = ("vllm", "sglang")
 
@@ -61,8 +67,14 @@ class Variant:
 
     @property
     def file(self) -> str:
-        """The name of the GGUF file to open (the first, if there are several parts); "" for other formats."""
+        """The GGUF file to open (the first, if there are several parts), with the folder of the repository in
+        which it is, if it is in one; "" for other formats."""
         return self.files[0] if self.format == "gguf" else ""
+
+    @property
+    def file_name(self) -> str:
+        """The name of the GGUF file to open; "" for other formats."""
+        return self.file.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +95,9 @@ class CatalogHead:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogAssistant:
-    """An assistant that was trained to draft for one model (`engine.heads.assistant`).
+class CatalogCompanion:
+    """What a model's maker trained to draft for it: an assistant of Gemma 4 (`engine.heads.assistant`) or an
+    EAGLE head of Mistral AI (`engine.heads.mistral`).
 
     Attributes: `repository`, owner/name on the Hub; `seen`, the source from which that is known.
     """
@@ -94,24 +107,12 @@ class CatalogAssistant:
 
 
 @dataclass(frozen=True, slots=True)
-class StateLayers:
-    """The layers of a model that have a state instead of rows: gated DeltaNet, as in Qwen 3.5.
+class DenseLayers:
+    """The first layers of a mixture, which have an MLP of `intermediate` instead of experts. `layers`: how
+    many."""
 
-    Attributes: `every`, the distance of the layers that attend; `key_heads` and `heads`, those of keys and of
-    values; `key_width` and `value_width`, of a head; `kernel`, the length of the convolution.
-    """
-
-    every: int
-    key_heads: int
-    heads: int
-    key_width: int
-    value_width: int
-    kernel: int
-
-    @property
-    def channels(self) -> int:
-        """The numbers of a row that pass the convolution."""
-        return 2 * self.key_heads * self.key_width + self.heads * self.value_width
+    layers: int
+    intermediate: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +146,17 @@ class CatalogModel:
     `parameters`, the published total; `vocabulary`, the number of rows of the embedding (padded, so it
     differs within a family); `experts`, the number of experts in each layer, and `experts_per_token`, the
     number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
-    also the head; `shared_expert`, the width of the expert that every token uses, or 0; `states`, the layers
-    that have a state instead of rows, or None; `wide`, those whose heads differ from the others', or None;
+    also the head; `shared_expert`, the width of the expert that every token uses, or 0; `dense`, the first
+    layers of a mixture that have no experts, or None; `pattern`, one of `ATTENDS`, `RECURS` and `FEEDS` for
+    each layer, or for each of a group of layers that repeats, or "" if all attend; `states`, what the layers
+    have that recur, or None; `wide`, the layers whose heads differ from the others', or None;
     `inputs`, the inputs that layers have of their own, or None;
     `sliding_window`, the window in tokens of the layers that have one, or 0, and `full_every`, the distance
     of layers without it, or 0 if there is none; `context`, the maximum number of tokens; `special`, whether
-    it is for one purpose only, such as programming, and so not recommended to everyone; `heads_elsewhere`,
-    the heads that other engines can draft with, best first; `assistant`, the one for the model, or None.
+    it is for one purpose only, such as programming, and so not recommended to everyone; `successor`, the ID
+    of the maker's newer model of the same size and kind, which is recommended in its place, or "";
+    `thinking`, one of `THINKING`: whether it thinks before it answers; `heads_elsewhere`, the heads that
+    other engines can draft with, best first; `companion`, what its maker trained to draft for it, or None.
     """
 
     id: str
@@ -173,15 +178,19 @@ class CatalogModel:
     experts_per_token: int = 0
     tied: bool = False
     shared_expert: int = 0
-    states: StateLayers | None = None
+    dense: DenseLayers | None = None
+    pattern: str = ""
+    states: LayerStates | None = None
     wide: WideLayers | None = None
     inputs: LayerInputs | None = None
     sliding_window: int = 0
     full_every: int = 0
     special: bool = False
+    successor: str = ""
+    thinking: str = "never"
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
-    assistant: CatalogAssistant | None = None
+    companion: CatalogCompanion | None = None
 
     @property
     def compiled(self) -> bool:
@@ -197,7 +206,20 @@ class CatalogModel:
         """Return whether a layer has rows of its own in the KV cache."""
         if self.inputs and layer >= self.layers - self.inputs.shared:
             return False
-        return self.states is None or (layer + 1) % self.states.every == 0
+        return self.kind(layer) == ATTENDS
+
+    def kind(self, layer: int) -> str:
+        """Return what a layer does first: one of `ATTENDS`, `RECURS` and `FEEDS`."""
+        return self.pattern[layer % len(self.pattern)] if self.pattern else ATTENDS
+
+    def feeds(self, layer: int) -> bool:
+        """Return whether a layer has a feed-forward network or experts."""
+        return FEEDS not in self.pattern or self.kind(layer) == FEEDS
+
+    def experts_at(self, layer: int) -> int:
+        """Return the number of experts in a layer."""
+        first = self.dense.layers if self.dense else 0
+        return self.experts if layer >= first and self.feeds(layer) else 0
 
     def slides(self, layer: int) -> bool:
         """Return whether a layer has a window."""

@@ -8,25 +8,26 @@ llama_tensor_get_type in llama-quant.cpp of ggml-org/llama.cpp.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.catalog.models import CatalogModel, Variant
+from engine.catalog.models import ATTENDS, FEEDS, RECURS, CatalogModel, Variant
+from engine.catalog.states import LayerStates, Matrix
 from engine.checkpoints.recurrent import COPIES
 from engine.checkpoints.storage import BLOCKS, stored_nbytes
-
-Matrix = tuple[str, int, int]  # name (as for `storage`), rows, columns
 
 
 @dataclass(frozen=True, slots=True)
 class LayerBytes:
     """The stored bytes of one decoder layer.
 
-    Attributes: `attention`, the bytes of the matrices Q, K, V and O; `mlp`, those of the MLP, with all
-    experts of a mixture; `expert`, those of one expert, or of the whole MLP if there is no mixture; `other`,
-    those of norms, biases, sinks, the router, and what brings a layer's own inputs into it.
+    Attributes: `attention`, the bytes of the matrices Q, K, V and O, or of what is in their place; `mlp`,
+    those of the MLP, with all experts of a mixture; `expert`, those of one expert that is chosen, or of the
+    whole MLP if there are none; `experts`, those of all that are chosen; `other`, those of norms, biases,
+    sinks, the router, and what brings a layer's own inputs into it.
     """
 
     attention: int
     mlp: int
     expert: int
+    experts: int
     other: int
 
     @property
@@ -39,24 +40,30 @@ class LayerBytes:
 
 def parameters(model: CatalogModel) -> int:
     """Return the number of parameters; a tied head counts once."""
-    return _parameters(model, max(model.experts, 1))
+    return _parameters(model, model.experts)
 
 
 def active_parameters(model: CatalogModel) -> int:
     """Return the number of parameters used for one token. In a mixture, only the routed experts count."""
-    return _parameters(model, max(model.experts_per_token, 1))
+    return _parameters(model, model.experts_per_token)
 
 
 def _parameters(model: CatalogModel, experts: int) -> int:
+    """Return the number of parameters with so many of a layer's experts."""
     tables = (1 if model.tied else 2) * model.vocabulary * model.hidden + input_parameters(model)
-    shared = sum(rows * columns for _, rows, columns in _shared(model))
     layers = 0
     for layer in range(model.layers):
         width = inner_width(model, layer, model.intermediate)
-        expert = sum(rows * columns for _, rows, columns in _mlp(model, width)) + _expert_vectors(model)
-        layers += sum(rows * columns for _, rows, columns in (*_attention(model, layer), *_inputs(model)))
-        layers += experts * expert + shared + _others(model, layer)
+        always = (*_attention(model, layer), *_inputs(model), *_shared(model, layer))
+        layers += sum(rows * columns for _, rows, columns in always) + _others(model, layer)
+        one = sum(rows * columns for _, rows, columns in _mlp(model, width)) + _expert_vectors(model)
+        layers += _copies(model, layer, experts) * one
     return layers + tables + _projection(model) + model.hidden
+
+
+def _copies(model: CatalogModel, layer: int, experts: int) -> int:
+    """Return how many MLPs a layer has: none, one, or `experts`, if it has any."""
+    return (experts if model.experts_at(layer) else 1) if model.feeds(layer) else 0
 
 
 def input_parameters(model: CatalogModel) -> int:
@@ -71,20 +78,21 @@ def _projection(model: CatalogModel) -> int:
 
 def _attention(model: CatalogModel, layer: int = 0) -> Iterator[Matrix]:
     """Yield the matrices of a layer's attention, or of what it has in its place."""
-    if model.states and not model.attends(layer):
-        states, values = model.states, model.states.heads * model.states.value_width
-        yield "qkv", states.channels, model.hidden
-        yield "gate of values", values, model.hidden
-        yield "strength", states.heads, model.hidden
-        yield "decay", states.heads, model.hidden
-        yield "o", model.hidden, values
+    if states := states_at(model, layer):
+        yield from states.matrices(model.hidden)
+    if model.kind(layer) != ATTENDS:
         return
     rows = model.heads * model.row(layer)[1]
-    gated = 2 if model.states else 1  # gates of a head's output follow its queries
+    gated = 2 if model.architecture in _GATED else 1  # gates of a head's output follow its queries
     yield "q", gated * rows, model.hidden
     if model.attends(layer):
         yield from _keys(model, layer)
     yield "o", model.hidden, rows
+
+
+def states_at(model: CatalogModel, layer: int) -> LayerStates | None:
+    """Return what a layer has that has a state, or None."""
+    return model.states if model.kind(layer) == RECURS else None
 
 
 def _keys(model: CatalogModel, layer: int) -> Iterator[Matrix]:
@@ -104,36 +112,46 @@ def _inputs(model: CatalogModel) -> Iterator[Matrix]:
 
 
 def inner_width(model: CatalogModel, layer: int, intermediate: int) -> int:
-    """Return the width of a layer's MLP. intermediate: that of most layers."""
+    """Return the width of a layer's MLP, or of one of its experts. intermediate: that of most layers."""
+    if model.dense and layer < model.dense.layers:
+        return model.dense.intermediate
     twice = model.inputs is not None and model.inputs.twice and not model.attends(layer)
     return 2 * intermediate if twice else intermediate
 
 
-def _shared(model: CatalogModel) -> Iterator[Matrix]:
+def _shared(model: CatalogModel, layer: int) -> Iterator[Matrix]:
     """Yield the matrices of the expert that every token uses."""
-    return _mlp(model, model.shared_expert) if model.shared_expert else iter(())
+    has = model.shared_expert and model.experts_at(layer)
+    return _mlp(model, model.shared_expert) if has else iter(())
+
+
+def has_gates(model: CatalogModel) -> bool:
+    """Return whether MLPs and experts have a gate; without one, they square what they project."""
+    return model.architecture not in _UNGATED
 
 
 def _mlp(model: CatalogModel, intermediate: int) -> Iterator[Matrix]:
     """Yield the matrices of one expert, or of the MLP if there is no mixture."""
-    yield "gate", intermediate, model.hidden
+    if has_gates(model):
+        yield "gate", intermediate, model.hidden
     yield "up", intermediate, model.hidden
     yield "down", model.hidden, intermediate
 
 
 def _others(model: CatalogModel, layer: int) -> int:
     """Return the number of parameters in the norms, biases, convolution and router of one layer."""
-    gate = model.hidden if model.shared_expert else 0
-    return _vectors(model, layer) + _router(model) + gate
+    gate = model.hidden if model.shared_expert and model.architecture in _GATED else 0
+    return _vectors(model, layer) + (_router(model) + gate if model.experts_at(layer) else 0)
 
 
 def _vectors(model: CatalogModel, layer: int) -> int:
     """Return the number of parameters in the norms, biases and convolution of one layer."""
     four = model.architecture.startswith("gemma") or model.architecture == "glm4"
-    norms = (4 if four else 2) * model.hidden
-    if model.states and not model.attends(layer):
-        states = model.states
-        return norms + states.channels * states.kernel + 2 * states.heads + states.value_width
+    norms = (4 if four else 1 if FEEDS in model.pattern else 2) * model.hidden
+    if states := states_at(model, layer):
+        return norms + states.vectors(model.hidden)
+    if model.kind(layer) == FEEDS:
+        return norms
     if model.architecture in _NORMALIZED:
         norms += (2 if model.attends(layer) else 1) * model.row(layer)[1]
     if model.architecture == "olmo3":  # it normalizes those of all heads together
@@ -142,7 +160,7 @@ def _vectors(model: CatalogModel, layer: int) -> int:
         norms += 1  # a factor of what the layer returns
     if model.inputs:
         norms += model.hidden
-    biased = model.architecture in ("qwen2", "seed_oss", "glm4")
+    biased = model.architecture in ("qwen2", "seed_oss", "glm4", "glm4_moe")
     biases = (model.heads + 2 * model.kv_heads) * model.head_dim if biased else 0
     if model.architecture == "gpt_oss":  # biases of Q, K, V and O, and a sink for each head
         biases = (model.heads + 2 * model.kv_heads) * model.head_dim + model.hidden + model.heads
@@ -150,8 +168,8 @@ def _vectors(model: CatalogModel, layer: int) -> int:
 
 
 def _router(model: CatalogModel) -> int:
-    """Return the number of parameters in the router of one layer."""
-    return model.experts * (model.hidden + (1 if model.architecture == "gpt_oss" else 0))
+    """Return the number of parameters in the router of one layer, with a bias of its choice."""
+    return model.experts * (model.hidden + (1 if model.architecture in _BIASED_CHOICE else 0))
 
 
 def _expert_vectors(model: CatalogModel) -> int:
@@ -163,8 +181,12 @@ def _expert_vectors(model: CatalogModel) -> int:
 # fmt: off
 _NORMALIZED = (
     "qwen3", "qwen3_moe", "gemma3_text", "gemma4_text", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next",
+    "lfm2",
 )
 # fmt: on
+_GATED = ("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next")  # gates behind attention and the shared expert
+_UNGATED = ("nemotron_h",)  # MLPs that square instead of having a gate
+_BIASED_CHOICE = ("gpt_oss", "glm4_moe", "nemotron_h")
 
 
 # -- bytes ---------------------------------------------------------------------------------------------------
@@ -177,13 +199,16 @@ def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerByte
     def nbytes(matrices: Iterator[Matrix]) -> int:
         return sum(_matrix_nbytes(model, variant, matrix, layer) for matrix in matrices)
 
-    expert = nbytes(_mlp(model, intermediate))
+    one = nbytes(_mlp(model, intermediate))
+    experts = model.experts_at(layer) * one
+    alone = _copies(model, layer, 0) * one
+    vectors = _others(model, layer) + model.experts_at(layer) * _expert_vectors(model)
     return LayerBytes(
         attention=nbytes(_attention(model, layer)),
-        mlp=expert * max(model.experts, 1) + nbytes(_shared(model)),
-        expert=expert,
-        other=(_others(model, layer) + model.experts * _expert_vectors(model)) * _vector_itemsize(variant)
-        + nbytes(_inputs(model)),
+        mlp=alone + experts + nbytes(_shared(model, layer)),
+        expert=one if alone or experts else 0,
+        experts=experts,
+        other=vectors * _vector_itemsize(variant) + nbytes(_inputs(model)),
     )
 
 
@@ -201,11 +226,13 @@ def multiplied(model: CatalogModel, variant: Variant) -> Iterator[tuple[int, int
 
 def multiplied_in(model: CatalogModel, variant: Variant, layer: int) -> Iterator[tuple[int, int, int, bool]]:
     """Yield the same of one layer."""
-    mlp = list(_mlp(model, inner_width(model, layer, variant.intermediate or model.intermediate)))
-    always = [*_attention(model, layer), *_inputs(model), *_shared(model)]
-    if model.experts:
+    has_experts = model.experts_at(layer) > 0
+    width = inner_width(model, layer, variant.intermediate or model.intermediate)
+    mlp = list(_mlp(model, width)) if model.feeds(layer) else []
+    always = [*_attention(model, layer), *_inputs(model), *_shared(model, layer)]
+    if has_experts:
         yield model.experts, model.hidden, _router(model) * _vector_itemsize(variant), False
-    for of_expert, matrices in ((False, always), (model.experts > 0, mlp)):
+    for of_expert, matrices in ((False, always), (has_experts, mlp)):
         for name, rows, columns in matrices:
             nbytes = _matrix_nbytes(model, variant, (name, rows, columns), layer)
             yield rows, columns, nbytes, of_expert
@@ -278,22 +305,21 @@ def states_nbytes(model: CatalogModel) -> int:
     states = model.states
     if states is None:
         return 0
-    matrix = states.heads * states.key_width * states.value_width
-    return 4 * COPIES * _recurrent(model) * (matrix + states.channels * (states.kernel - 1))
+    return 4 * COPIES * _recurrent(model) * states.numbers(model.hidden)
 
 
 def state_row_nbytes(model: CatalogModel) -> int:
     """Return the bytes that layers with states keep of one row until the target has chosen."""
-    return 4 * _recurrent(model) * 2 * model.states.channels if model.states else 0
+    return 4 * _recurrent(model) * model.states.row_numbers(model.hidden) if model.states else 0
 
 
 def _recurrent(model: CatalogModel) -> int:
-    return sum(not model.attends(layer) for layer in range(model.layers))
+    return sum(model.kind(layer) == RECURS for layer in range(model.layers))
 
 
 def mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
     """Return the bytes of an MTP layer: a layer that attends, and what joins a token and a state."""
-    attending = next(layer for layer in range(model.layers) if model.attends(layer))
+    attending = max(layer for layer in range(model.layers) if model.attends(layer))
     joining = _matrix_nbytes(model, variant, ("join", model.hidden, 2 * model.hidden), attending)
     norms = 3 * model.hidden * _vector_itemsize(variant)
     return layer_nbytes(model, variant, attending).total + joining + norms
@@ -340,11 +366,16 @@ MIXES: dict[str, tuple[str, str]] = {  # name: (default format, format for the m
         "Q4_K",
         "Q4_K",
     ),  # Q4_K_M of mixtures in 2023: llama.cpp did not yet find the layer of an expert in its name
+    "Q4_K_M-2026": ("Q4_K", "Q6_K"),  # Q4_K_M of gated DeltaNet in 2026, as `_OF_DELTA` differs
     "Q5_K_M": ("Q5_K", "Q6_K"),
     "Q6_K": ("Q6_K", "Q6_K"),
     "Q8_0": ("Q8_0", "Q8_0"),
     "MXFP4": ("Q8_0", "Q8_0"),  # gpt-oss: as Q8_0, but for the experts
 }
+# The storage of matrices of gated DeltaNet in Q4_K_M-2026; in earlier files it is that of others. The tensors
+# of unsloth's Qwen3.6-27B then have the bytes that public code states of its Q4_K_M (16,806,250,496), and
+# those of its Qwen3.8-27B, too, with the MTP layer.
+_OF_DELTA = {"strength": "F32", "decay": "F32", "out": "Q5_K", "join": "Q8_0"}
 # Substitutes for matrices whose row length is not a multiple of 256.
 _FOR_NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
 
@@ -358,10 +389,11 @@ def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, colu
     if variant.mix == "MXFP4" and matrix in ("gate", "up", "down"):
         return "MXFP4"
     default, better = MIXES[variant.mix]
-    kind = default
+    new_delta = variant.mix == "Q4_K_M-2026"
+    kind = _OF_DELTA.get(matrix, default) if new_delta else default
     if matrix == "head" or (matrix == "embedding" and model.tied and not variant.own_head):
         kind = "Q8_0" if default == "Q8_0" or columns % BLOCKS[default][0] else "Q6_K"
-    elif matrix in ("v", "down") and _is_important(layer, model.layers):
+    elif matrix in ("v", "down", *(("qkv",) if new_delta else ())) and _is_important(layer, model.layers):
         kind = better
     fused = model.architecture == "phi3" and matrix in ("q", "k", "v")
     if (matrix == "qkv" or fused) and variant.mix in ("Q4_K_M", "Q5_K_M"):

@@ -163,17 +163,17 @@ def run(parsed: argparse.Namespace) -> int:
 
 def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
     """Return the pairs that the names can mean, as `planner.pairs_named` does, and with the heads or the
-    assistant that a chat would load. Their errors are those of `engine.heads.open_heads`."""
+    companion that a chat would load. Their errors are those of `engine.heads.open_heads`."""
     if not _may_be_heads(target, draft):
         return planner.pairs_named(target, draft)
     from engine.heads import open_heads
     from engine.heads.outline import heads_outline
-    from engine.serving.load import default_draft, own_assistant
+    from engine.serving.load import default_draft, own_companion
 
     file = open_checkpoint(catalog.resolve(target))
     if draft == "auto":
         name = default_draft(target)
-        heads = own_assistant(target, file) or (open_heads(catalog.resolve(name)) if name else None)
+        heads = own_companion(target, file) or (open_heads(catalog.resolve(name)) if name else None)
     else:
         heads = open_heads(catalog.resolve(draft))
     if heads is None:
@@ -187,7 +187,7 @@ def _may_be_heads(target: str, draft: str) -> bool:
     with suppress(ModelNotFound):
         catalog.resolve(target)
         if draft == "auto":
-            return bool(catalog.assistant_for(target) or catalog.heads_for(target))
+            return bool(catalog.companion_for(target) or catalog.heads_for(target))
         if draft not in (planner.SELF, planner.OWN_LAYER, "none"):
             return (catalog.resolve(draft) / "config.json").is_file()
     return False
@@ -296,13 +296,18 @@ def _help(plan: Plan, other: planner.OtherWay) -> str:
     return f"does not help the card, because {reason}; with it, {promised}"
 
 
+THOUGHTS = {
+    "always": "It thinks before it answers.",
+    "optional": "It thinks before it answers, unless it is told not to.",
+}
 TINY_ONLY = "This project has run its architecture with tiny random models only."
 
 
 def _reasons(found: Recommendation) -> Iterator[str]:
     """Yield what the recommended model is, why it is recommended, and its alternatives."""
     model = _model(found.plan)
-    yield f"Model        {model.about}" + ("" if model.run_here else f" {TINY_ONLY}")
+    notes = (THOUGHTS.get(model.thinking), None if model.run_here else TINY_ONLY)
+    yield f"Model        {' '.join(filter(None, (model.about, *notes)))}"
     yield f"Why          {_why(found)}"
     for name, other in (("Larger", found.larger), ("Smaller", found.smaller)):
         if other is not None:
@@ -315,7 +320,8 @@ def _why(found: Recommendation) -> str:
         case "fluent":
             return (
                 f"{name} is the largest model for all purposes that reliably begins to answer within "
-                f"{planner.PATIENCE_S:.0f} s here, at {planner.READING_SPEED:.0f} tokens/s or more."
+                f"{planner.PATIENCE_S:.0f} s here, at {planner.READING_SPEED:.0f} tokens/s or more, without "
+                "reading from the disk."
             )
         case "mixture":
             return (

@@ -141,9 +141,9 @@ def _repository(source: "Hub", name: str, files: list[str], revision: str) -> "R
 
 
 def _drafts(model: str) -> list[str]:
-    """Return what may draft for a model, best first: the repository of its assistant, and ids of models."""
-    assistant = catalog.catalog().models[model].assistant
-    own = [assistant.repository] if assistant else []
+    """Return what may draft for a model, best first: the repository of its companion, and ids of models."""
+    companion = catalog.catalog().models[model].companion
+    own = [companion.repository] if companion else []
     return [*own, *(pair.draft for pair in catalog.catalog().drafts_for(model))]
 
 

@@ -10,6 +10,7 @@ quantization/lifecycle/forward.py.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.formats.format import Format, Parts
 from engine.formats.plain import BF16, F16, F32, PlainFormat
@@ -17,6 +18,18 @@ from engine.formats.plain import BF16, F16, F32, PlainFormat
 BLOCK = 128  # rows and columns of a block
 _NAN = 0x7F  # all bits but the sign
 _LARGEST = np.float32(448)
+
+
+def _numbers() -> NDArray[np.float32]:
+    """Return the number that each byte stands for; as float16, its bits have an exponent smaller by 8."""
+    codes = np.arange(256, dtype=np.uint16)
+    halves = (codes & 0x80) << 8 | (codes & _NAN) << 7
+    numbers: NDArray[np.float32] = halves.view(np.float16).astype(np.float32) * np.float32(2**8)
+    numbers[codes & _NAN == _NAN] = np.nan
+    return numbers
+
+
+NUMBERS = _numbers()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,14 @@ class ScaledFormat(Format):
             largest = np.abs(self.scales.numbers(parts[1])).max() * _LARGEST
         return bool(np.isfinite(np.float32(largest)))
 
+    def unpacked(self, parts: Parts, shape: tuple[int, int]) -> NDArray[np.float32]:
+        """Return the numbers of a matrix of `shape` (rows, columns), as float32."""
+        scales = self.scales.numbers(parts[1]).astype(np.float32).reshape(self.scales_shape(shape))
+        if self.share == "block":
+            scales = scales.repeat(BLOCK, axis=0)[: shape[0]].repeat(BLOCK, axis=1)[:, : shape[1]]
+        numbers: NDArray[np.float32] = NUMBERS[parts[0]].reshape(shape) * scales
+        return numbers
+
     def scales_shape(self, shape: tuple[int, int]) -> tuple[int, int]:
         """Return how many rows and columns of scales a matrix of `shape` (rows, columns) has."""
         rows, columns = shape
@@ -50,3 +71,8 @@ FORMATS = tuple(
     for share in ("block", "row", "matrix")
     for suffix, scales in (("", F32), ("_BF16", BF16), ("_F16", F16))
 )
+
+
+def format_of(name: str) -> ScaledFormat:
+    """Return the FP8 format called `name`."""
+    return next(form for form in FORMATS if form.name == name)

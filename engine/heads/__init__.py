@@ -1,7 +1,7 @@
 """Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa, EAGLE,
 P-EAGLE, DFlash, assistants of Gemma 4, and the layer for multi-token prediction that comes with a target.
-Here are their files, how they fit a target, and all as compiled programs but Medusa and the first EAGLE;
-`engine.torch_model` has all of them.
+Here are their files, how they fit a target, and all as compiled programs but Medusa; `engine.torch_model`
+has all of them.
 
 Heads are trained for one target and bound to it when loaded: they read its states, and may share its
 embedding and its output head.
@@ -9,8 +9,14 @@ embedding and its output head.
 
 from collections.abc import Callable
 
-from engine.heads import compiled_assistant, compiled_dflash, compiled_eagle, compiled_p_eagle
-from engine.heads.assistant import is_assistant_of
+from engine.heads import (
+    compiled_assistant,
+    compiled_dflash,
+    compiled_eagle,
+    compiled_first_eagle,
+    compiled_p_eagle,
+)
+from engine.heads.companion import is_companion_of
 from engine.heads.compiled_mtp import load_compiled_mtp
 from engine.heads.files import BUILT_IN, HeadsFile, built_in_heads, open_heads
 from engine.heads.interface import AssistantHead, BlockHead, CachedHead, EagleHead, Heads, MedusaHeads
@@ -28,7 +34,7 @@ __all__ = [
     "HeadsFile",
     "MedusaHeads",
     "built_in_heads",
-    "is_assistant_of",
+    "is_companion_of",
     "load_compiled_heads",
     "open_heads",
     "with_borrowed",
@@ -38,6 +44,7 @@ _Covers = Callable[[HeadsFile, CompiledModel], bool]
 _Bind = Callable[[HeadsFile, CompiledModel, int], Heads]
 _COMPILED: tuple[tuple[_Covers, _Bind], ...] = (
     (compiled_eagle.covers, compiled_eagle.CompiledEagleHead),
+    (compiled_first_eagle.covers, compiled_first_eagle.CompiledFirstEagleHead),
     (compiled_p_eagle.covers, compiled_p_eagle.CompiledPEagleHead),
     (compiled_dflash.covers, compiled_dflash.CompiledDFlashHead),
     (compiled_assistant.covers, compiled_assistant.CompiledAssistantHead),

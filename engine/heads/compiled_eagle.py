@@ -8,7 +8,7 @@ from engine.compiled.eagle import CompiledEagle, EagleWeights
 from engine.compiled.pool import shared_pool
 from engine.compiled.table import Floats
 from engine.heads.compiled_layer import CompiledLayerHead
-from engine.heads.files import HeadsFile
+from engine.heads.files import EMBEDDING, HeadsFile
 from engine.heads.fit import (
     TargetSizes,
     check_fit,
@@ -24,7 +24,6 @@ from engine.model.compiled import CompiledModel
 from engine.model.description import Description, described
 from engine.model.rotary import RotaryFactors
 
-EMBEDDING = "embed_tokens.weight"
 FIRST = "midlayer"
 TABLES = ("d2t", "t2d")
 

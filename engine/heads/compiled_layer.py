@@ -18,7 +18,8 @@ Embed = Callable[[Ints, Floats], None]  # writes the embeddings of tokens, as `C
 
 
 class Guesser(Protocol):
-    """A program that guesses the next states. Attributes: as those of `engine.compiled.mtp.CompiledMtp`."""
+    """A program that guesses the next states. Attributes: as those of
+    `engine.compiled.joined.JoinedLayers`."""
 
     rows: int
     embeddings: Floats
@@ -74,9 +75,7 @@ class CompiledLayers:
 
 
 class CompiledLayerHead(EagleHead):
-    """A head of one decoder layer that is bound to a compiled target."""
-
-    layers = 1
+    """A head of decoder layers that is bound to a compiled target."""
 
     def __init__(
         self,
@@ -85,9 +84,11 @@ class CompiledLayerHead(EagleHead):
         rotary: RotaryFactors,
         target: CompiledModel,
         context: int,
+        layers: int = 1,
     ) -> None:
-        """shape: of the layer. context: maximum number of tokens in a text."""
-        self._layers = CompiledLayers(guesser, shape, rotary, target.embed_into, context)
+        """shape: of a layer. context: maximum number of tokens in a text. layers: how many there are."""
+        self._layers = CompiledLayers(guesser, shape, rotary, target.embed_into, context, layers)
+        self.layers = layers
         self.vocabulary = target.vocabulary
         self.no_states = np.empty((0, shape.width), np.float32)
 

@@ -11,7 +11,7 @@ from engine.arrays import masked
 from engine.checkpoints import Checkpoint, Weight
 from engine.checkpoints.drafts import EMBEDDING_NORM, JOIN, LAST_NORM, LAYER, STATE_NORM
 from engine.checkpoints.grouped import without_plain_indices
-from engine.compiled.mtp import CompiledMtp, MtpWeights
+from engine.compiled.joined import JoinedLayers, JoinedWeights
 from engine.compiled.pool import shared_pool
 from engine.compiled.table import Floats
 from engine.heads.compiled_layer import CompiledLayerHead
@@ -79,14 +79,14 @@ class CompiledMtpHead(CompiledLayerHead):
         """weights: as a model with a single layer would call them. parameters: their number."""
         rotary = RotaryFactors(description.rotary, context)
         shape, (layer,), vectors = layers_of(description, rotary, weights)
-        of_layer = MtpWeights(
+        of_layer = JoinedWeights(
             vectors[_JOINS[EMBEDDING_NORM]],
             vectors[_JOINS[STATE_NORM]],
             weights.matrices[_JOINS[JOIN]],
-            layer,
+            [layer],
             vectors[_LAST_NORM],
         )
-        super().__init__(CompiledMtp(shape, of_layer, shared_pool()), shape, rotary, target, context)
+        super().__init__(JoinedLayers(shape, of_layer, shared_pool()), shape, rotary, target, context)
         self._head = target.output_head()
         self.hidden_layers = (target.layers,)
         self.parameters = parameters

@@ -13,9 +13,9 @@ from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS
 from engine.compiled.table import Floats, Ints
 from engine.errors import BadCheckpoint
-from engine.heads.compiled_eagle import EMBEDDING, TABLES, eagle_shapes, eagle_weights
+from engine.heads.compiled_eagle import TABLES, eagle_shapes, eagle_weights
 from engine.heads.compiled_layer import CompiledLayers, Embed
-from engine.heads.files import HeadsFile
+from engine.heads.files import EMBEDDING, HeadsFile
 from engine.heads.fit import (
     OTHER,
     TargetSizes,

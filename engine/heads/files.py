@@ -8,40 +8,29 @@ P-EAGLE heads (github.com/vllm-project/speculators) are those of EAGLE-3 with th
 DFlash heads (github.com/z-lab/dflash) have the config.json of a qwen3 with the key dflash_config, and
 model.safetensors with the tensors fc.weight and hidden_norm.weight.
 Assistants of Gemma 4 (`engine.heads.assistant`) have a config.json with one of two model types, and
-model.safetensors.
+model.safetensors. Heads of Mistral AI have a layout of their own (`engine.heads.mistral`).
 From .pt and .bin files only tensors are read: code in them is never run.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from engine.arrays import on_host
-from engine.checkpoints import Checkpoint, Span, read_span
+from engine.checkpoints import Checkpoint
 from engine.checkpoints.drafts import ASSISTANTS, draft_layer
 from engine.checkpoints.limits import check_sizes
-from engine.checkpoints.safetensors import CODE, read_header, read_json
-from engine.errors import BadCheckpoint, UnsupportedModel
-from engine.formats import unpacked
+from engine.checkpoints.mistral import is_mistral_head
+from engine.checkpoints.safetensors import CODE, read_json
+from engine.errors import BadCheckpoint
+from engine.heads.mistral import read_mistral_head
+from engine.heads.tensors import Unread, tensors_of
 
 Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash", "assistant"]
+EMBEDDING = "embed_tokens.weight"
+LAST_NORM = "norm.weight"  # in heads of the first EAGLE, if there is a norm before the first layer, too
 BUILT_IN = "mtp"  # as the name of a draft: the layer for multi-token prediction that comes with the target
-_DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A tensor that has not been read from its file yet. read: reads and returns it; bfloat16 becomes
-    float32."""
-
-    shape: tuple[int, ...]
-    read: Callable[[], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +49,11 @@ class HeadsFile:
     layer: Checkpoint | None = None
 
     @property
+    def parameters(self) -> int:
+        """The number of weights, without a copy of the target's embedding, which is used in training."""
+        return sum(math.prod(each.shape) for name, each in self.tensors.items() if name != EMBEDDING)
+
+    @property
     def method(self) -> str:
         """The name of the drafter that uses the heads."""
         return self.kind if self.kind in ("medusa", "p-eagle", "dflash", "assistant") else "eagle"
@@ -71,6 +65,10 @@ def open_heads(path: Path) -> HeadsFile | None:
     Raises BadCheckpoint if files are damaged or contain more than tensors; UnsupportedModel if tensors are
     stored in an unsupported way.
     """
+    if is_mistral_head(path):
+        config, own = read_mistral_head(path)
+        check_sizes(config)
+        return HeadsFile(path, "eagle", config, own)
     if not (path / "config.json").is_file():
         return None
     config = read_json(path / "config.json")
@@ -81,7 +79,7 @@ def open_heads(path: Path) -> HeadsFile | None:
         kind, files = "assistant", ("model.safetensors", "pytorch_model.bin")
     else:
         kind, files = "eagle", ("model.safetensors", "pytorch_model.bin")
-    tensors = _tensors(path, *files)
+    tensors = tensors_of(path, *files)
     if kind in ("medusa", "assistant") and not tensors:
         raise BadCheckpoint(
             f"{path.name} has no {' and no '.join(files)}.", "Download it again, with all its files."
@@ -104,29 +102,3 @@ def built_in_heads(target: Checkpoint) -> HeadsFile | None:
     none, or if it is incomplete or one of several."""
     layer = draft_layer(target)
     return HeadsFile(target.path, "mtp", target.config, {}, layer) if layer else None
-
-
-def _tensors(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
-    """Return the tensors of the folder's weights file, or {} if there is none."""
-    if (folder / plain).is_file():
-        return {name: _in_span(name, span) for name, span in read_header(folder / plain).items()}
-    if (folder / pickled).is_file():
-        from engine.heads.pickled import unpickled  # only torch reads these files
-
-        found = unpickled(folder / pickled)
-        return {name: Unread(tuple(tensor.shape), partial(on_host, tensor)) for name, tensor in found.items()}
-    return {}
-
-
-def _in_span(name: str, span: Span) -> Unread:
-    def read() -> NDArray[Any]:
-        if span.storage == "BF16":
-            return unpacked("BF16", read_span(span), math.prod(span.shape)).reshape(span.shape)
-        if span.storage not in _DTYPES:
-            raise UnsupportedModel(
-                f"{span.file.name} stores {name[:200]} as {span.storage}, which is not supported.",
-                "Choose heads with bfloat16 or float16 weights.",
-            )
-        return read_span(span).view(_DTYPES[span.storage]).reshape(span.shape)
-
-    return Unread(span.shape, read)

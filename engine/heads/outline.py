@@ -8,11 +8,17 @@ from engine.checkpoints import Checkpoint
 from engine.compiled.assistant import ROWS as ASSISTANT_ROWS
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import TILES
-from engine.heads import compiled_assistant, compiled_dflash, compiled_eagle, compiled_p_eagle
+from engine.heads import (
+    compiled_assistant,
+    compiled_dflash,
+    compiled_eagle,
+    compiled_first_eagle,
+    compiled_p_eagle,
+)
 from engine.heads.assistant import assistant_for, unused
-from engine.heads.compiled_eagle import EMBEDDING, TABLES
+from engine.heads.compiled_eagle import TABLES
 from engine.heads.dflash import dflash_settings
-from engine.heads.files import HeadsFile
+from engine.heads.files import EMBEDDING, HeadsFile
 from engine.heads.fit import TargetSizes
 from engine.heads.p_eagle import p_eagle_settings
 from engine.model.description import describe
@@ -22,6 +28,7 @@ from engine.planner import HeadsOutline
 Shapes = Mapping[str, tuple[int, ...]]
 
 _COVERS: dict[str, Callable[[HeadsFile, TargetSizes], bool]] = {
+    "eagle": compiled_first_eagle.covers,
     "eagle3": compiled_eagle.covers,
     "p-eagle": compiled_p_eagle.covers,
     "dflash": compiled_dflash.covers,

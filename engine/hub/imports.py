@@ -66,7 +66,7 @@ def _described(source: Path) -> Repository:
 
 def _known(source: Path) -> str | None:
     """Return the repository (owner/name) in which the catalogue lists a file of this name, or None."""
-    named = (variant for variant in catalog.entries().values() if variant.file == source.name)
+    named = (variant for variant in catalog.entries().values() if variant.file_name == source.name)
     return next((variant.repository for variant in named), None)
 
 

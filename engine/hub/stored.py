@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine import catalog
+from engine.checkpoints.mistral import PARAMS
 from engine.errors import BadOption, ModelNotFound
 from engine.hub import disk, manifest, names
 from engine.hub.digest import digest_of
@@ -137,9 +138,8 @@ def _is_ours(name: str) -> bool:
 
 def _models(folder: Path, files: list[Path]) -> Iterator[tuple[Path, list[Path]]]:
     """Yield (path to load, its files) for each model in `folder`. files: all files to consider there."""
-    if any(file.name == "config.json" for file in files) and any(
-        file.suffix == ".safetensors" for file in files
-    ):
+    configured = any(file.name in ("config.json", PARAMS) for file in files)
+    if configured and any(file.suffix == ".safetensors" for file in files):
         yield folder, [file for file in files if not is_gguf(file.name)]
     models: dict[str, list[Path]] = {}
     for file in files:
@@ -163,7 +163,7 @@ def _described(models: Path, path: Path, files: list[Path]) -> StoredModel:
         ids=tuple(
             variant.id
             for variant in catalog.entries().values()
-            if name == f"{variant.repository}/{variant.file}".rstrip("/") or name == variant.file
+            if name == f"{variant.repository}/{variant.file}".rstrip("/") or name == variant.file_name
         ),
         path=path,
         files=tuple(files),

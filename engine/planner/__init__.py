@@ -73,6 +73,7 @@ __all__ = [
     "Observed",
     "OtherWay",
     "Outline",
+    "OwnLayer",
     "PairOutline",
     "Plan",
     "RatedPlan",

@@ -204,9 +204,10 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     of_layers = [sizes.layer_nbytes(model, variant, layer) for layer in range(model.layers)]
     first, *others = (layer.total for layer in of_layers)
     layers = (first + sizes.projection_nbytes(model, variant), *others)
-    experts = sum(layer.mlp for layer in of_layers) if model.experts else 0
-    file = variant.file or variant.repository.rpartition("/")[2]
+    experts = sum(layer.experts for layer in of_layers)
+    file = variant.file_name or variant.repository.rpartition("/")[2]
     installed = catalog.find(variant) if model.experts else None
+    multiplied = list(sizes.multiplied(model, variant))
     return Outline(
         name=variant.id,
         file=file,
@@ -219,7 +220,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         table_weights=table,
         kv_row=sizes.kv_row_nbytes(model, itemsize=1),
         hidden=model.hidden,
-        widest=intermediate,
+        widest=max(rows for rows, *_ in multiplied),
         vocabulary=model.vocabulary,
         context=model.context,
         packed=variant.format != "16-bit",
@@ -232,10 +233,11 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         lendable=1 - experts / sum(layers) if variant.format in ("gguf", "16-bit") else 0.0,
         near_experts=bool(model.experts) and variant.format in ("gguf", "16-bit"),
         experts=experts,
-        expert=max(layer.mlp for layer in of_layers) // model.experts if model.experts else 0,
+        expert=max(layer.experts for layer in of_layers) // model.experts if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
         choices=choice_nbytes(
-            model.hidden, intermediate, model.experts, model.experts_per_token, variant.format == "16-bit"
+            *(model.hidden, intermediate, model.experts, model.experts_per_token),
+            *(variant.format == "16-bit", sizes.has_gates(model)),
         )
         if model.experts
         else 0,

@@ -89,9 +89,9 @@ def pairs_named(target: str, draft: str) -> list[PairOutline]:
     if draft == OWN_LAYER:
         return [with_own_layer(pair_of(outline, None))]
     name: str | None = draft
-    if draft == "auto":  # `engine.heads.outline` knows heads and assistants
-        assistant = catalog.assistant_for(target)
-        name = "none" if assistant else catalog.draft_for(target)
+    if draft == "auto":  # `engine.heads.outline` knows heads and companions
+        companion = catalog.companion_for(target)
+        name = "none" if companion else catalog.draft_for(target)
     drafts = [name]
     if name is None and not _is_local(target):
         drafts = _catalogued_drafts(outline) or [None]
@@ -195,5 +195,7 @@ def _catalogued_drafts(target: Outline) -> list[str | None]:
 
 def _model_of(outline: Outline) -> str | None:
     variants = catalog.entries().values()
-    files = {variant.file or variant.repository.rpartition("/")[2]: variant.model for variant in variants}
+    files = {
+        variant.file_name or variant.repository.rpartition("/")[2]: variant.model for variant in variants
+    }
     return files.get(outline.file)

@@ -18,7 +18,7 @@ READING_SPEED = 5.0  # tokens/s: 240 words a minute
 PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
 USABLE_SPEED = 1.0  # tokens/s below which a larger model is no alternative
 NOTABLE = 1.5  # factor of parameters or of tokens/s from which an alternative is worth a line
-COMPARABLE = 1.5  # factor of parameters up to which a mixture takes a larger dense model's place
+ALIKE = 1.05  # factor of parameters up to which models count as equally large
 # The share of a predicted speed to rely on if the pair's acceptance was never measured.
 CAUTION = 0.75
 CONTEXT = 8192  # tokens, if the model allows them
@@ -43,10 +43,11 @@ class RatedPlan:
 class Recommendation:
     """The recommended pair, and at most two alternatives.
 
-    Attributes: `reason`: "fluent" for the largest target that answers soon and at reading speed, "mixture"
-    for a mixture of experts that answers faster than the largest other target that does so, "fastest" if no
-    target does; "none" if nothing runs, and `plan` is the one that lacks the least; `larger`, a larger target
-    that answers later or more slowly; `smaller`, a smaller target that answers much faster.
+    Attributes: `reason`: "fluent" for the largest target that answers soon and at reading speed without
+    reading weights from the disk, "mixture" for a mixture of experts that answers faster than the largest
+    other target that answers soon and at reading speed, "fastest" if there is neither; "none" if nothing
+    runs, and `plan` is the one that lacks the least; `larger`, a larger target that answers later or more
+    slowly, or reads from the disk; `smaller`, a smaller target that answers much faster.
     """
 
     plan: Plan
@@ -96,24 +97,26 @@ def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -
 
 
 def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()) -> Recommendation:
-    """Recommend the largest target for all purposes that answers soon and reliably at reading speed, or a
-    mixture of experts that answers faster than that; if none does, the fastest."""
+    """Recommend a mixture of experts that answers soon and reliably at reading speed, and faster than the
+    largest other target that does so; without one the largest target that does so from memory; without that
+    the fastest. A model that its maker has replaced by one of the same size is not recommended."""
     contenders = []
     for model, pair in pairs(catalog):
         plan = plan_for(machine, pair, asked_for(pair.target), learned(history, pair))
         speed = reliable_speed(plan, pair, history)
-        if speed is not None and not model.special:
+        if speed is not None and not model.special and not model.successor:
             contenders.append(RatedPlan(model, plan, speed))
     if not contenders:
         smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
         return Recommendation(plan_for(machine, smallest, asked_for(smallest.target)), "none")
     fluent = [each for each in contenders if each.fluent]
-    if not fluent:
-        best = max(contenders, key=lambda each: each.speed)
-        return _found(contenders, best, "fastest")
-    best = max(fluent, key=lambda each: (each.model.parameters, each.speed))
     mixture = _mixture(fluent)
-    return _found(contenders, mixture or best, "mixture" if mixture else "fluent")
+    if mixture:
+        return _found(contenders, mixture, "mixture")
+    in_memory = [each for each in fluent if each.plan.fit != "with SSD"]
+    if in_memory:
+        return _found(contenders, max(in_memory, key=_size), "fluent")
+    return _found(contenders, max(contenders, key=lambda each: each.speed), "fastest")
 
 
 def _found(
@@ -123,11 +126,11 @@ def _found(
 
 
 def _mixture(fluent: Sequence[RatedPlan]) -> RatedPlan | None:
-    """Return the fastest mixture of experts if it is faster than the largest other target, and not much
-    smaller; None if there is none."""
+    """Return the fastest mixture of experts if it is faster than the largest other target; None if there is
+    none. A mixture smaller than that target is left out: it knows less than any dense model of its size."""
     others = [each for each in fluent if not each.model.experts]
-    dense = max(others, key=lambda each: (each.model.parameters, each.speed), default=None)
-    least = dense.model.parameters / COMPARABLE if dense else 0
+    dense = max(others, key=_size, default=None)
+    least = dense.model.parameters / ALIKE if dense else 0
     mixtures = [each for each in fluent if each.model.experts and each.model.parameters >= least]
     best = max(mixtures, key=lambda each: each.speed, default=None)
     return best if best and (dense is None or best.speed > dense.speed) else None
@@ -151,4 +154,8 @@ def _smaller(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | No
         for each in contenders
         if NOTABLE * each.model.parameters <= best.model.parameters and each.speed >= NOTABLE * best.speed
     ]
-    return max(smaller, key=lambda each: (each.model.parameters, each.speed), default=None)
+    return max(smaller, key=_size, default=None)
+
+
+def _size(rated: RatedPlan) -> tuple[int, float]:
+    return rated.model.parameters, rated.speed

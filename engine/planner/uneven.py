@@ -37,7 +37,11 @@ def catalogued_uneven(model: CatalogModel, variant: Variant) -> int:
     """Return `uneven_nbytes` of a model of the catalogue."""
     intermediate = variant.intermediate or model.intermediate
     widths = Widths(
-        {sizes.inner_width(model, layer, intermediate) for layer in range(model.layers)},
+        {
+            sizes.inner_width(model, layer, intermediate)
+            for layer in range(model.layers)
+            if model.feeds(layer) and not model.experts_at(layer)
+        },
         {
             (model.heads * width, 2 * kv_heads * width)
             for kv_heads, width in map(model.row, range(model.layers))

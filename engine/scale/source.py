@@ -170,7 +170,8 @@ def _variant(name: str, formats: tuple[str, ...]) -> Variant | None:
 
 def _model_at(path: Path) -> str:
     """Return the catalogue's model whose file or repository has the name of `path`, or ""."""
-    names = {each.file or each.repository.rpartition("/")[2]: each for each in catalog.entries().values()}
+    entries = catalog.entries().values()
+    names = {each.file_name or each.repository.rpartition("/")[2]: each for each in entries}
     return names[path.name].model if path.name in names else ""
 
 

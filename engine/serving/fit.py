@@ -143,6 +143,7 @@ def fit(
             vram_limit_nbytes=asked.vram_limit_nbytes,
             ram_limit_nbytes=asked.ram_limit_nbytes,
             own_layer=own_layer == "required",
+            heads=heads is not None,
         )
     return Fitted(here, pair, asked, plan)
 

@@ -5,19 +5,27 @@ import logging
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from engine import catalog, planner, protocol
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.drafts import stays_stored
 from engine.drafting import check_drafter
-from engine.errors import BadCheckpoint, BadOption, Interrupted, UnsupportedModel, VocabularyMismatch
+from engine.errors import (
+    BadCheckpoint,
+    BadOption,
+    Interrupted,
+    OutOfMemory,
+    UnsupportedModel,
+    VocabularyMismatch,
+)
 from engine.heads import (
     BUILT_IN,
     Heads,
     HeadsFile,
     built_in_heads,
-    is_assistant_of,
+    is_companion_of,
     load_compiled_heads,
     open_heads,
     with_borrowed,
@@ -116,8 +124,8 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     draft_name = default_draft(target_name) if request.draft == "auto" else request.draft
     job.report("reading")
     target = open_checkpoint(catalog.resolve(target_name))
-    if request.draft == "auto" and (assistant := own_assistant(target_name, target)):
-        return PairFiles(target_name, target, str(assistant.path), heads=assistant)
+    if request.draft == "auto" and (companion := own_companion(target_name, target)):
+        return PairFiles(target_name, target, str(companion.path), heads=companion)
     own = built_in_heads(target)
     if draft_name == BUILT_IN and own is None:
         raise planner.no_own_layer(target.path.name)
@@ -134,19 +142,19 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     return PairFiles(target_name, target, draft_name, draft)
 
 
-def own_assistant(target_name: str, target: Checkpoint) -> HeadsFile | None:
-    """Return the assistant that lies beside the target, or in the models folder; None if there is none, or
+def own_companion(target_name: str, target: Checkpoint) -> HeadsFile | None:
+    """Return the companion that lies beside the target, or in the models folder; None if there is none, or
     if it is damaged or another model's."""
-    folder = catalog.assistant_for(target_name)
+    folder = catalog.companion_for(target_name)
     if folder is None:
         return None
     try:
         heads = open_heads(folder)
-        if heads is not None and is_assistant_of(heads, target):
+        if heads is not None and is_companion_of(heads, target):
             return heads
-        log.warning("%s is an assistant of another model than %s.", folder, target.path.name)
+        log.warning("%s was trained for another model than %s.", folder, target.path.name)
     except (BadCheckpoint, UnsupportedModel) as error:
-        log.warning("The assistant beside %s is left out: %s", target.path.name, error)
+        log.warning("The draft that came with %s is left out: %s", target.path.name, error)
     return None
 
 
@@ -218,14 +226,21 @@ def plan(pair: CheckedPair) -> Fitted:
 
         names = [file.architecture for file in pair.files.checkpoints]
         card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
-    files = pair.files
+    files, auto = pair.files, request.draft == "auto"
     own = kept_formats(files.target) if files.drafts_for_itself else None
     layer: Literal["none", "optional", "required"] = "none"
     if files.heads and files.heads.layer:
-        layer = "optional" if request.draft == "auto" else "required"
-    heads = heads_outline(files.heads, files.target) if files.heads and not files.heads.layer else None
+        layer = "optional" if auto else "required"
     models = files.target, files.draft
-    return fit(request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer, heads)
+    fitted = partial(fit, request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer)
+    if files.heads is None or files.heads.layer:
+        return fitted()
+    try:
+        return fitted(heads_outline(files.heads, files.target))
+    except OutOfMemory:
+        if not auto:
+            raise
+        return fitted()
 
 
 def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
@@ -281,8 +296,8 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     target_model = load("target", pair.files.target)
     try:
         wanted = pair.files.heads
-        if wanted and wanted.layer and not plan.own_layer:
-            wanted = None  # it is optional, and does not pay here
+        if wanted and not (plan.own_layer if wanted.layer else plan.heads):
+            wanted = None  # by itself, it loads only where there is memory for it, and where it pays
         heads = _heads(wanted, target_model, plan.context) if wanted else None
         draft: Sequence | None
         if pair.files.drafts_for_itself:

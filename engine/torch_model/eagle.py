@@ -2,9 +2,9 @@
 there. They have a KV cache, like a model.
 
 EAGLE-1 and -2 (arXiv 2401.15077, 2406.16858) guess the input of the target's output head, which then computes
-the logits. EAGLE-3 (arXiv 2503.01840) starts from states of a low, a middle and a high layer, and has its own
-output head, often over a part of the vocabulary. The layer for multi-token prediction that comes with
-some targets (`engine.torch_model.mtp`) works like EAGLE-1.
+the logits; so do heads of Mistral AI (`engine.heads.mistral`). EAGLE-3 (arXiv 2503.01840) starts from states
+of a low, a middle and a high layer, and has its own output head, often over a part of the vocabulary. The
+layer for multi-token prediction that comes with some targets (`engine.torch_model.mtp`) works like EAGLE-1.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from engine.arrays import Array, masked
-from engine.heads.files import HeadsFile
+from engine.heads.files import EMBEDDING, LAST_NORM, HeadsFile
 from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, target_ids
 from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
@@ -103,10 +103,11 @@ class TorchEagleHead(EagleHead):
 
 def _filled(file: HeadsFile, config: Any, target: Model, of: TensorTarget) -> nn.Module:
     """Return the module of an EAGLE head with its weights."""
-    copied = ["embed_tokens.weight"] if config.hidden_size == target.width else []  # used in training
+    copied = [EMBEDDING] if config.hidden_size == target.width else []  # used in training
     weights = without(file, "d2t", "t2d", *copied)
     with built_from(file), torch.device("meta"):
-        module = Eagle3(config, target.width) if file.kind == "eagle3" else Eagle(config)
+        three = file.kind == "eagle3"
+        module = Eagle3(config, target.width) if three else Eagle(config, LAST_NORM in weights.tensors)
     choose_biases(module, weights.tensors)
     fill(module, weights, of.dtype, of.device)
     return module

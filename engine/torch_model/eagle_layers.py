@@ -16,14 +16,17 @@ from transformers.models.llama.modeling_llama import (
 
 class Eagle(nn.Module):
     """The layers of EAGLE-1 and -2. The input of the first is fc(embedding of the token, state before the
-    token). There is no norm before the first layer, nor after the last."""
+    token). There is no norm before the first layer, nor after the last; in heads of Mistral AI, there are
+    both (`normed`)."""
 
-    def __init__(self, config: LlamaConfig) -> None:
+    def __init__(self, config: LlamaConfig, normed: bool) -> None:
         super().__init__()
         width = config.hidden_size
         self.fc = nn.Linear(2 * width, width)
         self.layers = nn.ModuleList(LlamaDecoderLayer(config, n) for n in range(config.num_hidden_layers))
-        self.layers[0].input_layernorm = nn.Identity()
+        if not normed:
+            self.layers[0].input_layernorm = nn.Identity()
+        self.norm = LlamaRMSNorm(width, config.rms_norm_eps) if normed else nn.Identity()
 
     def fuse(self, states: Tensor) -> Tensor:
         return states
@@ -33,7 +36,8 @@ class Eagle(nn.Module):
         states = self.fc(torch.cat((tokens, states), dim=-1))
         for layer in self.layers:
             states = layer(states, **attention)
-        return states
+        last: Tensor = self.norm(states)
+        return last
 
 
 class Eagle3(nn.Module):

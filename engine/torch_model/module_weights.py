@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from engine.errors import BadCheckpoint
-from engine.heads.files import HeadsFile, Unread
+from engine.heads.files import HeadsFile
+from engine.heads.tensors import Unread
 
 
 def without(file: HeadsFile, *names: str) -> HeadsFile:

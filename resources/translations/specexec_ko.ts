@@ -4263,6 +4263,14 @@ other: everything else</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 대형 범용 모델: 긴 글도 메모리를 적게 씁니다.</translation>
         </message>
         <message>
+            <source>Alibaba's large all-round model of spring 2026 that can think; also drafts for itself.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 봄 대형 범용 모델: 역시 스스로 초안을 만듭니다.</translation>
+        </message>
+        <message>
+            <source>Alibaba's large all-round model of summer 2026 that can think; drafts for itself.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 여름 대형 범용 모델: 스스로 초안을 만듭니다.</translation>
+        </message>
+        <message>
             <source>Alibaba's large model for programming: writes, explains and repairs code.</source>
             <translation>Alibaba의 큰 프로그래밍 모델: 코드를 쓰고, 설명하고, 고칩니다.</translation>
         </message>
@@ -4277,6 +4285,10 @@ other: everything else</source>
         <message>
             <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
+        </message>
+        <message>
+            <source>Alibaba's mixture of experts of spring 2026 that can think; a tenth works per token.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 봄 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
             <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
@@ -4363,6 +4375,18 @@ other: everything else</source>
             <translation>짧은 영어 글에 알맞은 Hugging Face의 아주 작은 모델. 자주 틀립니다.</translation>
         </message>
         <message>
+            <source>IBM's small dense model of 2025, for computers without a graphics card; tools.</source>
+            <translation>그래픽 카드가 없는 컴퓨터를 위한 IBM의 2025년 소형 밀집 모델: 도구를 사용합니다.</translation>
+        </message>
+        <message>
+            <source>IBM's small mixture of experts of 2025, quick without a graphics card; long texts.</source>
+            <translation>IBM의 2025년 소형 전문가 혼합 모델: 그래픽 카드 없이도 빠르며, 긴 글에 적합합니다.</translation>
+        </message>
+        <message>
+            <source>Liquid AI's small model of late 2025, quick without a graphics card; eight languages.</source>
+            <translation>Liquid AI의 2025년 말 소형 모델: 그래픽 카드 없이도 빠르며, 8개 언어를 지원합니다.</translation>
+        </message>
+        <message>
             <source>Meta's all-round model of moderate size, in eight languages.</source>
             <translation>Meta의 적당한 크기의 다목적 모델, 8개 언어.</translation>
         </message>
@@ -4403,6 +4427,10 @@ other: everything else</source>
             <translation>2023년 말에 나온 Mistral AI의 적당한 크기의 다목적 모델.</translation>
         </message>
         <message>
+            <source>Mistral AI's dense model of late 2025 for programming with tools, on one card.</source>
+            <translation>카드 한 장에서 도구를 쓰는 프로그래밍을 위한 Mistral AI의 2025년 말 밀집 모델.</translation>
+        </message>
+        <message>
             <source>Mistral AI's large dense model of 2026 that can think: code, tools, long texts.</source>
             <translation>사고할 수 있는 Mistral AI의 2026년 대형 밀집 모델: 코드, 도구, 긴 글.</translation>
         </message>
@@ -4419,8 +4447,20 @@ other: everything else</source>
             <translation>Mistral AI의 전문가 혼합 모델: 일반 질문과 코드, 5개 언어.</translation>
         </message>
         <message>
+            <source>Mistral AI's model of medium size of late 2025: quick answers, in many languages.</source>
+            <translation>Mistral AI의 2025년 말 중간 크기 모델: 빠른 답변, 많은 언어.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's model of moderate size of late 2025: quick answers, many languages.</source>
+            <translation>Mistral AI의 2025년 말 적당한 크기 모델: 빠른 답변, 많은 언어.</translation>
+        </message>
+        <message>
             <source>Mistral AI's small model of late 2025, for computers without a graphics card.</source>
             <translation>그래픽 카드가 없는 컴퓨터를 위한 Mistral AI의 2025년 말 소형 모델.</translation>
+        </message>
+        <message>
+            <source>NVIDIA's mixture of experts of late 2025 that can think; a tenth works per token.</source>
+            <translation>사고할 수 있는 NVIDIA의 2025년 말 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
             <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
@@ -4437,6 +4477,10 @@ other: everything else</source>
         <message>
             <source>Zhipu's all-round model of medium size of 2025, for Chinese and English.</source>
             <translation>Zhipu의 2025년 중간 크기 범용 모델: 중국어와 영어.</translation>
+        </message>
+        <message>
+            <source>Zhipu's sparse mixture of experts of 2025 that can think; a ninth works per token.</source>
+            <translation>사고할 수 있는 Zhipu의 2025년 희소 전문가 혼합 모델: 토큰마다 9분의 1이 일합니다.</translation>
         </message>
     </context>
     <context>
@@ -6443,8 +6487,8 @@ other: everything else</source>
             <translation>이 컴퓨터에서 가장 빠른 모델입니다. 더 큰 모델은 오래 기다리게 합니다.</translation>
         </message>
         <message>
-            <source>The largest model that reliably answers soon and at reading speed on this machine.</source>
-            <translation>이 컴퓨터에서 곧바로, 읽는 속도로 믿을 만하게 답하는 가장 큰 모델입니다.</translation>
+            <source>The largest model that reliably answers soon and at reading speed on this machine, without reading from the disk.</source>
+            <translation>디스크에서 읽지 않고도 이 컴퓨터에서 곧바로, 읽는 속도로 믿을 만하게 답하는 가장 큰 모델입니다.</translation>
         </message>
         <message>
             <source>Will not run</source>

@@ -4263,6 +4263,14 @@ other: everything else</source>
             <translation>阿里巴巴 2026 年初的大型通用模型，能够思考；长文本占用内存很少。</translation>
         </message>
         <message>
+            <source>Alibaba's large all-round model of spring 2026 that can think; also drafts for itself.</source>
+            <translation>阿里巴巴 2026 年春季的大型通用模型，能够思考，同样可为自己起草。</translation>
+        </message>
+        <message>
+            <source>Alibaba's large all-round model of summer 2026 that can think; drafts for itself.</source>
+            <translation>阿里巴巴 2026 年夏季的大型通用模型，能够思考，可为自己起草。</translation>
+        </message>
+        <message>
             <source>Alibaba's large model for programming: writes, explains and repairs code.</source>
             <translation>阿里巴巴的大型编程模型：编写、解释和修复代码。</translation>
         </message>
@@ -4277,6 +4285,10 @@ other: everything else</source>
         <message>
             <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
             <translation>阿里巴巴 2026 年初的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
+        </message>
+        <message>
+            <source>Alibaba's mixture of experts of spring 2026 that can think; a tenth works per token.</source>
+            <translation>阿里巴巴 2026 年春季的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
             <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
@@ -4363,6 +4375,18 @@ other: everything else</source>
             <translation>Hugging Face 的微型模型，适合简短的英文文本；经常出错。</translation>
         </message>
         <message>
+            <source>IBM's small dense model of 2025, for computers without a graphics card; tools.</source>
+            <translation>IBM 2025 年的小型稠密模型，适合没有显卡的电脑，可使用工具。</translation>
+        </message>
+        <message>
+            <source>IBM's small mixture of experts of 2025, quick without a graphics card; long texts.</source>
+            <translation>IBM 2025 年的小型混合专家模型，没有显卡也很快，适合长文本。</translation>
+        </message>
+        <message>
+            <source>Liquid AI's small model of late 2025, quick without a graphics card; eight languages.</source>
+            <translation>Liquid AI 2025 年末的小型模型，没有显卡也很快，支持八种语言。</translation>
+        </message>
+        <message>
             <source>Meta's all-round model of moderate size, in eight languages.</source>
             <translation>Meta 的中小型通用模型，支持八种语言。</translation>
         </message>
@@ -4403,6 +4427,10 @@ other: everything else</source>
             <translation>Mistral AI 2023 年末的中小型通用模型。</translation>
         </message>
         <message>
+            <source>Mistral AI's dense model of late 2025 for programming with tools, on one card.</source>
+            <translation>Mistral AI 2025 年末的稠密模型，用于在单张显卡上借助工具编程。</translation>
+        </message>
+        <message>
             <source>Mistral AI's large dense model of 2026 that can think: code, tools, long texts.</source>
             <translation>Mistral AI 2026 年的大型稠密模型，能够思考：代码、工具、长文本。</translation>
         </message>
@@ -4419,8 +4447,20 @@ other: everything else</source>
             <translation>Mistral AI 的混合专家模型：一般问题与代码，支持五种语言。</translation>
         </message>
         <message>
+            <source>Mistral AI's model of medium size of late 2025: quick answers, in many languages.</source>
+            <translation>Mistral AI 2025 年末的中等规模模型：回答迅速，支持多种语言。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's model of moderate size of late 2025: quick answers, many languages.</source>
+            <translation>Mistral AI 2025 年末的中小型模型：回答迅速，支持多种语言。</translation>
+        </message>
+        <message>
             <source>Mistral AI's small model of late 2025, for computers without a graphics card.</source>
             <translation>Mistral AI 2025 年末的小型模型，适合没有显卡的电脑。</translation>
+        </message>
+        <message>
+            <source>NVIDIA's mixture of experts of late 2025 that can think; a tenth works per token.</source>
+            <translation>英伟达 2025 年末的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
             <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
@@ -4437,6 +4477,10 @@ other: everything else</source>
         <message>
             <source>Zhipu's all-round model of medium size of 2025, for Chinese and English.</source>
             <translation>智谱 2025 年的中等规模通用模型，适用于中文和英语。</translation>
+        </message>
+        <message>
+            <source>Zhipu's sparse mixture of experts of 2025 that can think; a ninth works per token.</source>
+            <translation>智谱 2025 年的稀疏混合专家模型，能够思考；每个词元只用到其中九分之一。</translation>
         </message>
     </context>
     <context>
@@ -6443,8 +6487,8 @@ other: everything else</source>
             <translation>这是本机上最快的模型；更大的模型会让您久等。</translation>
         </message>
         <message>
-            <source>The largest model that reliably answers soon and at reading speed on this machine.</source>
-            <translation>这是在本机上能可靠地迅速开始并以阅读速度回答的最大模型。</translation>
+            <source>The largest model that reliably answers soon and at reading speed on this machine, without reading from the disk.</source>
+            <translation>这是在本机上无需读取磁盘即可可靠地迅速开始并以阅读速度回答的最大模型。</translation>
         </message>
         <message>
             <source>Will not run</source>

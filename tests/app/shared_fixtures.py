@@ -113,6 +113,6 @@ def put(server: LyingHub, id: str, nbytes: int = 300_000, **also: object) -> Non
 
 def place(variant: Variant) -> None:
     """Create the files of a downloaded variant."""
-    folder = catalog.models_folder() / variant.repository
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / (variant.file or "config.json")).write_bytes(b"{}")
+    file = catalog.models_folder() / variant.repository / (variant.file or "config.json")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"{}")

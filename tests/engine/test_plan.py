@@ -106,6 +106,12 @@ def test_without_arguments_it_recommends_for_this_machine_with_a_reason(capsys, 
     assert len(measured) == 2
 
 
+def test_the_recommended_model_says_what_it_does_and_whether_it_thinks(capsys):
+    assert cli.run(["plan", "--machine", "laptop"]) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Model ")]
+    assert "think" in line.partition(". ")[2], "after what it is"
+
+
 def test_answers_of_this_machine_affect_only_its_own_plans(capsys):
     model_file("coder")
     here = ("--target", "coder", "--budget", "64")
@@ -150,7 +156,7 @@ def test_the_tables_name_every_machine_and_measurement(capsys):
     assert set(rows) == {7}
     assert "RTX 2080 Ti, GPTQ: 1.9 tokens/s would be" in text, "a disagreement must be explained"
     tables = json.loads(_json_table(capsys))
-    assert len(tables["machines"]) == 5
+    assert len(tables["machines"]) == 6
     assert tables["published"][0]["predicted_s"] == pytest.approx(6.6, rel=0.25)
 
 

@@ -16,6 +16,7 @@ import pytest
 from engine import catalog, cli
 from engine.cli import pull
 from tests.engine.checkpoints.files import write_gguf
+from tests.engine.heads import mistral_heads
 from tests.engine.hub.conftest import FILE, ID, content, own_keyring, server  # noqa: F401 - fixtures
 from tests.engine.hub.lying_hub import COMMIT, LyingHub, Offered, says, stalls
 
@@ -86,7 +87,28 @@ def test_the_draft_of_a_model_that_has_an_assistant_is_the_assistant(capsys, hub
     answer = printed(capsys, "pull", "gemma-4-12b", "--draft", "auto")
     found = [repository["repository"] for repository in answer["repositories"]]
     assert found == [target.repository, assistant]
-    assert catalog.assistant_for("gemma-4-12b") == tmp_path / "models" / assistant
+    assert catalog.companion_for("gemma-4-12b") == tmp_path / "models" / assistant
+
+
+def test_files_in_a_folder_of_a_repository_and_a_head_of_mistral_are_downloaded(
+    capsys, hub: LyingHub, tmp_path: Path
+):
+    target, head = catalog.entries()["mistral-medium-3.5-q4_k_m"], "mistralai/Mistral-Medium-3.5-128B-EAGLE"
+    assert len(target.files) == 3
+    assert all(file.startswith("Q4_K_M/") for file in target.files)
+    hub.repositories[target.repository] = Offered(
+        {file: content(100) for file in target.files} | {"Q8_0/other.gguf": b"x"}
+    )
+    saved = mistral_heads.save(tmp_path / "made", mistral_heads.random_tensors())
+    hub.repositories[head] = Offered({file.name: file.read_bytes() for file in saved.iterdir()})
+    answer = printed(capsys, "pull", "mistral-medium-3.5", "--draft", "auto")
+    found = {each["repository"]: {file["name"] for file in each["files"]} for each in answer["repositories"]}
+    assert found == {target.repository: {*target.files}, head: {"params.json", "consolidated.safetensors"}}
+    stored = tmp_path / "models" / target.repository / target.file
+    assert catalog.resolve("mistral-medium-3.5") == stored
+    assert catalog.companion_for("mistral-medium-3.5") == tmp_path / "models" / head
+    listed = printed(capsys, "models")["models"]
+    assert str(tmp_path / "models" / head) in {each["path"] for each in listed}
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ class Choice:
 def choice_of_offer(offer: Offer) -> Choice:
     """Turn an offer from the catalogue into a choice."""
     name = f"{offer.target.name} + {offer.draft.name}" if offer.draft else offer.target.name
-    heads = catalog.heads_for(offer.target.id) or catalog.assistant_for(offer.target.id)
+    heads = catalog.heads_for(offer.target.id) or catalog.companion_for(offer.target.id)
     alone = "auto" if heads else "none"
     draft = offer.draft.id if offer.draft else alone
     return Choice(

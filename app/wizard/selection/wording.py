@@ -32,7 +32,10 @@ def about(offer: Offer) -> str:
 def reason(offers: Offers) -> str:
     """Return why the recommended offer is, as a sentence."""
     return {
-        "fluent": _tr("The largest model that reliably answers soon and at reading speed on this machine."),
+        "fluent": _tr(
+            "The largest model that reliably answers soon and at reading speed on this machine, without "
+            "reading from the disk."
+        ),
         "mixture": _tr("A mixture of experts: it answers faster here than the largest other model."),
         "fastest": _tr("The fastest model for this machine; larger ones would keep you waiting."),
         "none": _tr("Not even the smallest model runs on this machine."),

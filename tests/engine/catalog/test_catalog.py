@@ -57,6 +57,9 @@ def test_the_description_agrees_with_the_figures(model: CatalogModel) -> None:
     if "very small" in model.about or "tiny" in model.about:
         assert model.parameters < 2e9
     assert model.special == ("programming" in model.about)
+    successor = catalog.catalog().models.get(model.successor)
+    assert successor is None or successor.parameters == model.parameters
+    assert (model.thinking != "never") == ("think" in model.about)
 
 
 @models

@@ -48,9 +48,9 @@ def test_heads_for_other_engines_are_kept_in_their_order() -> None:
 
 
 def test_a_model_may_have_an_assistant() -> None:
-    known = '[a.assistant]\nrepository="x/assistant"\nseen="there"\n'
-    assert catalog.parse({"f.toml": MODEL}).models["a"].assistant is None
-    found = catalog.parse({"f.toml": MODEL + known + GGUF}).models["a"].assistant
+    known = '[a.companion]\nrepository="x/assistant"\nseen="there"\n'
+    assert catalog.parse({"f.toml": MODEL}).models["a"].companion is None
+    found = catalog.parse({"f.toml": MODEL + known + GGUF}).models["a"].companion
     assert (found.repository, found.seen) == ("x/assistant", "there")
 
 
@@ -72,10 +72,14 @@ def test_pairs_keep_their_order_across_files() -> None:
         ("[a]\nname = 'A'", "a: .*missing"),
         ("a = 1", "f.toml"),
         (MODEL + "colour = 'red'\n", "a: .*colour"),
-        (MODEL + GGUF.replace("a.gguf", "../a.gguf"), "a-q8_0: files must be plain file names"),
+        (MODEL + GGUF.replace("a.gguf", "../a.gguf"), "a-q8_0: files must be names of files"),
         (MODEL + GGUF.replace("x/y", "y"), "a-q8_0: 'y' is not a repository"),
-        (MODEL + "[a.assistant]\nrepository='y'\nseen='there'\n", "a: y: 'y' is not a repository"),
-        (MODEL + "[a.assistant]\nrepository='x/y'\n", "a: .*seen"),
+        (MODEL + "thinking='now and then'\n", "a: unknown thinking 'now and then'"),
+        (MODEL + "pattern='aax'\n", "a: 'aax' is no pattern"),
+        (MODEL + "pattern='s'\n", "a: .*do not belong together"),
+        (MODEL + "[a.states]\nkind='magnet'\n", "a: unknown kind of states 'magnet'"),
+        (MODEL + "[a.companion]\nrepository='y'\nseen='there'\n", "a: y: 'y' is not a repository"),
+        (MODEL + "[a.companion]\nrepository='x/y'\n", "a: .*seen"),
         (MODEL + GGUF.replace("x/y", "../y/z"), "is not a repository"),
         (MODEL + AWQ + 'commit="main"\n', "'main' is not a commit"),
         (MODEL + HEADS.replace("eagle3", "hope"), "unknown method or engine"),

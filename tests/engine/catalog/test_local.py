@@ -6,7 +6,9 @@ import pytest
 
 from engine import catalog
 from engine.catalog import local
+from engine.checkpoints.mistral import JOIN
 from engine.errors import ModelNotFound
+from tests.engine.heads import mistral_heads
 
 AWQ = "qwen2.5-coder-1.5b-awq"
 
@@ -139,11 +141,11 @@ def put_assistant(folder: Path, kind: str = "gemma4_assistant") -> Path:
 
 
 def test_the_assistant_of_a_model_is_found_in_the_models_folder(models: Path) -> None:
-    assert catalog.assistant_for("gemma-4-e2b") is None
+    assert catalog.companion_for("gemma-4-e2b") is None
     own = put_assistant(models / "google/gemma-4-E2B-it-assistant")
     for target in ("gemma-4-e2b", "gemma-4-e2b-q8_0", "/elsewhere/gemma-4-E2B-it-Q8_0.gguf"):
-        assert catalog.assistant_for(target) == own
-    assert catalog.assistant_for("gemma-4-e4b") is None
+        assert catalog.companion_for(target) == own
+    assert catalog.companion_for("gemma-4-e4b") is None
 
 
 def test_an_assistant_is_found_beside_the_path_of_a_target(models: Path, tmp_path: Path) -> None:
@@ -151,13 +153,27 @@ def test_an_assistant_is_found_beside_the_path_of_a_target(models: Path, tmp_pat
     target.parent.mkdir()
     target.touch()
     beside = put_assistant(tmp_path / "some-assistant")
-    assert catalog.assistant_for(str(target)) == beside
+    assert catalog.companion_for(str(target)) == beside
     within = put_assistant(target.parent / "assistant")
-    assert catalog.assistant_for(str(target)) == catalog.assistant_for(str(target.parent)) == within
+    assert catalog.companion_for(str(target)) == catalog.companion_for(str(target.parent)) == within
     (within / "config.json").write_text("damaged")
-    assert catalog.assistant_for(str(target)) == beside
+    assert catalog.companion_for(str(target)) == beside
     (beside / "config.json").write_text('{"model_type": "llama"}')
-    assert catalog.assistant_for(str(target)) is None
+    assert catalog.companion_for(str(target)) is None
+
+
+def test_a_head_of_mistral_is_found_beside_the_path_of_a_target(models: Path, tmp_path: Path) -> None:
+    target = tmp_path / "some/any.gguf"
+    target.parent.mkdir()
+    target.touch()
+    beside = mistral_heads.save(tmp_path / "some-EAGLE", mistral_heads.random_tensors())
+    assert catalog.companion_for(str(target)) == beside
+    within = mistral_heads.save(target.parent / "eagle", mistral_heads.random_tensors())
+    assert catalog.companion_for(str(target)) == within
+    stored = mistral_heads.random_tensors()
+    del stored[JOIN]
+    mistral_heads.save(within, stored)
+    assert catalog.companion_for(str(target)) == beside, "a model of Mistral AI is no head"
 
 
 @pytest.mark.parametrize("name", ["any.gguf", "./any.gguf", "."])
@@ -166,19 +182,19 @@ def test_an_assistant_is_found_beside_a_target_named_from_its_folder(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("any.gguf").touch()
-    assert catalog.assistant_for(name) is None
-    assert catalog.assistant_for("/") is None
-    assert catalog.assistant_for(name) is None
+    assert catalog.companion_for(name) is None
+    assert catalog.companion_for("/") is None
+    assert catalog.companion_for(name) is None
     own = put_assistant(tmp_path / "assistant")
-    assert catalog.assistant_for(name) == own
+    assert catalog.companion_for(name) == own
     (own / "model.safetensors").unlink()
-    assert catalog.assistant_for(name) is None
+    assert catalog.companion_for(name) is None
 
 
 def test_in_the_models_folder_an_assistant_is_not_everyones(models: Path) -> None:
     put_assistant(models / "assistant")
     (models / "any.gguf").touch()
-    assert catalog.assistant_for(str(models / "any.gguf")) is None
+    assert catalog.companion_for(str(models / "any.gguf")) is None
 
 
 @pytest.fixture

@@ -1,15 +1,19 @@
 """Computed sizes equal those of models built by transformers and, to the byte, of llama.cpp's files."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from engine import catalog
 from engine.catalog import CatalogModel, Variant, sizes
-from engine.catalog.models import THROUGH_TORCH, LayerInputs, StateLayers, WideLayers
+from engine.catalog.models import THROUGH_TORCH, DenseLayers, LayerInputs, WideLayers
+from engine.catalog.states import ConvolutionStates, DeltaStates, LayerStates, MambaStates
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.model.architectures import FAMILIES
 from engine.model.description import described
+from engine.planner import checkpoint_outline
 from tests.engine.checkpoints.files import real_file
 from tests.engine.models import EXPERTS, reference
 
@@ -18,47 +22,88 @@ MIXTRAL = catalog.catalog().models["mixtral-8x7b"]
 Q4 = catalog.entries()["llama-3.1-8b-q4_k_m"]
 
 
-STATES = StateLayers(every=2, key_heads=2, heads=4, key_width=8, value_width=12, kernel=4)
+DELTA = DeltaStates(key_heads=2, heads=4, key_width=8, value_width=12, kernel=4)
+# What layers do, one letter for each, and what they have that recur.
+LAYERS: dict[str, tuple[str, LayerStates]] = {
+    "qwen3_5_text": ("sas", DELTA),
+    "qwen3_5_moe_text": ("sas", DELTA),
+    "lfm2": ("sas", ConvolutionStates(kernel=3)),
+    "granitemoehybrid": ("sas", MambaStates(heads=8, width=8, groups=2, state=12, kernel=4)),
+    "granitemoehybrid_experts": ("sas", MambaStates(heads=8, width=8, groups=1, state=12, kernel=4)),
+    "nemotron_h_experts": ("sfaf", MambaStates(heads=8, width=6, groups=2, state=12, kernel=4)),
+}
+CHANGES: dict[str, dict[str, object]] = {
+    "lfm2": dict(conv_bias=False),
+    "glm4_moe": dict(use_qk_norm=False),
+}
+BUFFERS = ("layer_scalar", "e_score_correction_bias")  # which transformers does not count as parameters
 WIDE = {
     "gemma4_large": WideLayers(every=2, kv_heads=1, head_dim=16),
     "gemma4_text": WideLayers(every=2, kv_heads=2, head_dim=16, values=True),
 }
 
 
+def built(kind: str) -> PreTrainedModel:
+    if kind == "qwen3_5_moe_text":
+        return reference("qwen3_5_text", model_type=kind, **EXPERTS)
+    return reference(kind, **CHANGES.get(kind, {}))
+
+
 def model_of(kind: str) -> tuple[CatalogModel, int]:
     """Return a tiny model's figures, and the number of parameters in transformers."""
-    if kind == "qwen3_5_moe_text":
-        module = reference("qwen3_5_text", model_type=kind, **EXPERTS)
-    else:
-        module = reference(kind)
+    module = built(kind)
     config = module.config
     first = config.per_layer_config[0]
+    pattern, states = LAYERS.get(kind, ("", None))
     figures = CatalogModel(
         id=kind,
         name=kind,
         family=kind,
         architecture=config.model_type,
         parameters=sum(weight.numel() for weight in module.parameters())
-        + sum(buffer.numel() for name, buffer in module.named_buffers() if name.endswith("layer_scalar")),
+        + sum(buffer.numel() for name, buffer in module.named_buffers() if name.endswith(BUFFERS)),
         layers=config.num_hidden_layers,
         hidden=config.hidden_size,
-        intermediate=getattr(config, "moe_intermediate_size", None) or config.intermediate_size,
+        intermediate=_inner(kind, config),
         heads=config.num_attention_heads,
-        kv_heads=first.num_key_value_heads,
+        kv_heads=getattr(first, "num_key_value_heads", None) or config.num_key_value_heads,
         head_dim=getattr(first, "head_dim", None) or config.hidden_size // config.num_attention_heads,
         vocabulary=config.vocab_size,
         context=config.max_position_embeddings,
         license="",
         about="",
-        experts=getattr(config, "num_local_experts", 0) or getattr(config, "num_experts", 0) or 0,
+        experts=_first(config, "num_local_experts", "num_experts", "n_routed_experts"),
         experts_per_token=getattr(config, "num_experts_per_tok", 0),
         tied=config.tie_word_embeddings,
-        shared_expert=getattr(config, "shared_expert_intermediate_size", 0),
-        states=STATES if kind.startswith("qwen3_5") else None,
+        shared_expert=_shared(config),
+        dense=DenseLayers(layers=1, intermediate=config.intermediate_size) if kind == "glm4_moe" else None,
+        pattern=pattern,
+        states=states,
         wide=WIDE.get(kind),
         inputs=LayerInputs(width=10, shared=2, twice=True) if kind == "gemma4_text" else None,
     )
     return figures, figures.parameters
+
+
+def _first(config: PreTrainedConfig, *names: str) -> int:
+    return next((value for name in names if (value := getattr(config, name, 0))), 0)
+
+
+def _inner(kind: str, config: PreTrainedConfig) -> int:
+    """The width of an expert, or of an MLP."""
+    if kind == "granitemoehybrid":  # its MLPs are the shared experts of others
+        return config.shared_intermediate_size
+    return _first(config, "moe_intermediate_size", "intermediate_size")
+
+
+def _shared(config: PreTrainedConfig) -> int:
+    """The width of the expert that every token uses."""
+    if getattr(config, "n_shared_experts", 0) and config.model_type == "glm4_moe":
+        return config.n_shared_experts * config.moe_intermediate_size
+    if not _first(config, "num_local_experts", "num_experts", "n_routed_experts"):
+        return 0
+    names = "shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"
+    return _first(config, *names, "shared_intermediate_size")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +111,8 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
     [
         *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
         *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "gemma4_text", "seed_oss", "glm4", "smollm3"),
-        *("ministral3", "olmo3"),
+        *("ministral3", "olmo3", "glm4_moe", "lfm2"),
+        *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts"),
     ],
 )
 def test_parameters_are_those_of_the_built_model(kind: str) -> None:
@@ -203,3 +249,25 @@ def test_most_of_what_gemma_4_keeps_of_a_token_is_in_layers_with_a_window() -> N
 def test_important_matrices_get_more_bits(model: str, matrix: str, layer: int, expected: str) -> None:
     figures = catalog.catalog().models[model]
     assert sizes.storage(figures, Q4, matrix, layer, figures.hidden) == expected
+
+
+@pytest.mark.parametrize("kind", [*LAYERS, "glm4_moe"])
+def test_what_a_pass_multiplies_and_keeps_is_that_of_the_built_model(kind: str, tmp_path: Path) -> None:
+    """Matrices of all experts, rows of keys and values, states and what is kept of a row of a tree."""
+    figures, _ = model_of(kind)
+    built(kind).save_pretrained(tmp_path)
+    checkpoint = open_checkpoint(tmp_path)
+    plain = replace(Q4, format="16-bit", mix="")
+    multiplied = sum(
+        rows * columns * (figures.experts if of_expert else 1)
+        for rows, columns, _, of_expert in sizes.multiplied(figures, plain)
+    )
+    outline = checkpoint_outline(checkpoint, kind)
+    # A shared expert's gate has one row; GGUF files have it as a vector, and sizes count it as such.
+    stored = sum(each.rows * each.columns * count for each, count in outline.matrices if each.rows > 1)
+    assert multiplied == stored - figures.vocabulary * figures.hidden
+    assert sizes.kv_row_nbytes(figures, itemsize=1) == outline.kv_row
+    assert sizes.states_nbytes(figures) == outline.states
+    assert sizes.state_row_nbytes(figures) == outline.state_row
+    of_layers = [sizes.layer_nbytes(figures, plain, layer) for layer in range(figures.layers)]
+    assert 2 * sum(layer.experts for layer in of_layers) == outline.experts  # stored in float32

@@ -9,6 +9,7 @@ from engine.planner import Names, Observed, named_machines, plan_for, recommend,
 from engine.planner.machines import GIB, MachineProfile
 from engine.planner.paper import comparison
 from engine.planner.recommendation import (
+    ALIKE,
     CAUTION,
     PATIENCE_S,
     READING_SPEED,
@@ -25,6 +26,16 @@ CATALOG = catalog.catalog()
 
 def size(plan) -> int:
     return CATALOG.models[CATALOG.variants[plan.pair.target].model].parameters
+
+
+def rated(there) -> list[RatedPlan]:
+    """Every pair that runs, for all purposes."""
+    plans = ((model, plan_for(there, pair, asked_for(pair.target)), pair) for model, pair in pairs(CATALOG))
+    return [
+        RatedPlan(model, plan, reliable_speed(plan, pair, ()))
+        for model, plan, pair in plans
+        if plan.runs and not model.special
+    ]
 
 
 def names(pair) -> Names:
@@ -51,12 +62,41 @@ def test_a_mixture_that_answers_faster_than_the_largest_other_model_is_recommend
     assert found.reason == "mixture"
     assert CATALOG.models[CATALOG.variants[found.plan.pair.target].model].experts
     assert found.plan.experts.streamed == 0
-    for model, pair in pairs(CATALOG):
-        plan = plan_for(there, pair, asked_for(pair.target))
-        rated = RatedPlan(model, plan, reliable_speed(plan, pair, ()) or 0.0)
-        if not model.experts and not model.special and plan.runs and rated.fluent:
-            larger = model.parameters > 0.7 * size(found.plan)
-            assert not larger or rated.speed < found.plan.predicted_tokens_per_second
+    others = [each for each in rated(there) if each.fluent and not each.model.experts]
+    largest = max(others, key=lambda each: (each.model.parameters, each.speed))
+    assert size(found.plan) >= largest.model.parameters / ALIKE
+    assert found.plan.predicted_tokens_per_second > largest.speed
+
+
+def test_a_small_mixture_does_not_replace_a_larger_model_however_fast_it_is():
+    """Granite 4.0 H Tiny (7B, 1B active) is the fastest by far on both laptops."""
+    for id in ("laptop", "small-laptop"):
+        _, there = named_machines()[id]
+        found = recommend(there, CATALOG)
+        all = rated(there)
+        tiny = max(each.speed for each in all if each.model.id == "granite-4.0-h-tiny")
+        assert tiny > found.plan.predicted_tokens_per_second
+        dense = (each.model.parameters for each in all if each.fluent and not each.model.experts)
+        assert size(found.plan) >= max(dense) > CATALOG.models["granite-4.0-h-tiny"].parameters
+
+
+def test_a_mixture_on_the_disk_is_recommended_only_if_it_is_faster_than_other_models():
+    """8 GB of RAM reach 5 tokens/s with 35B from the disk, but a smaller model from memory is faster."""
+    _, there = named_machines()["small-laptop"]
+    found = recommend(there, CATALOG)
+    assert found.reason == "fluent"
+    assert found.plan.fit == "in RAM"
+    assert found.larger.fluent
+    assert found.larger.plan.fit == "with SSD"
+
+
+def test_a_model_that_was_replaced_by_one_of_its_size_is_not_recommended():
+    successors = {model.successor for model in CATALOG.models.values()} - {""}
+    assert "qwen3.6-35b-a3b" in successors
+    found = [recommend(there, CATALOG) for _, there in named_machines().values()]
+    names = {CATALOG.variants[each.plan.pair.target].model for each in found}
+    assert not {name for name in names if CATALOG.models[name].successor}
+    assert names & successors, "in its place"
 
 
 @pytest.mark.parametrize("there", [each for _, each in named_machines().values()], ids=named_machines())
@@ -69,8 +109,9 @@ def test_alternatives_are_what_they_are_called_and_never_contradict_the_reason(t
     if found.larger:
         assert size(found.larger.plan) > size(found.plan)
         late = found.larger.plan.time_to_first_token_s > PATIENCE_S
+        slow = found.larger.speed < READING_SPEED or found.larger.plan.fit == "with SSD"
         # A mixture is recommended because it is the fastest one; others may be fluent, too.
-        assert found.larger.speed < (speed if found.reason == "mixture" else READING_SPEED) or late
+        assert (found.larger.speed < speed if found.reason == "mixture" else slow) or late
     if found.smaller:
         assert size(found.smaller.plan) < size(found.plan)
         assert found.smaller.speed > speed

@@ -1,0 +1,58 @@
+"""The tensors of heads' files, read when they are needed."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import on_host
+from engine.checkpoints import Span, read_span
+from engine.checkpoints.safetensors import read_header
+from engine.errors import UnsupportedModel
+from engine.formats import unpacked
+
+_DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A tensor that has not been read from its file yet. read: reads and returns it; bfloat16 becomes
+    float32."""
+
+    shape: tuple[int, ...]
+    read: Callable[[], NDArray[Any]]
+
+
+def tensors_of(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
+    """Return the tensors of the folder's weights file, or {} if there is none. plain, pickled: the names that
+    it may have, as safetensors and as a file of torch, of which only tensors are read."""
+    if (folder / plain).is_file():
+        return {name: in_span(name, span) for name, span in read_header(folder / plain).items()}
+    if (folder / pickled).is_file():
+        from engine.heads.pickled import unpickled  # only torch reads these files
+
+        found = unpickled(folder / pickled)
+        return {name: Unread(tuple(tensor.shape), partial(on_host, tensor)) for name, tensor in found.items()}
+    return {}
+
+
+def in_span(name: str, span: Span) -> Unread:
+    """Return the tensor called `name` in plain numbers. Reading it raises UnsupportedModel if it is stored
+    otherwise."""
+
+    def read() -> NDArray[Any]:
+        if span.storage == "BF16":
+            return unpacked("BF16", read_span(span), math.prod(span.shape)).reshape(span.shape)
+        if span.storage not in _DTYPES:
+            raise UnsupportedModel(
+                f"{span.file.name} stores {name[:200]} as {span.storage}, which is not supported.",
+                "Choose heads with bfloat16 or float16 weights.",
+            )
+        return read_span(span).view(_DTYPES[span.storage]).reshape(span.shape)
+
+    return Unread(span.shape, read)
