@@ -138,12 +138,13 @@ def load_stage(progress: LoadProgress) -> str:
         "kernels": _tr("Preparing the model; this takes longer the first time"),
         "draft": _tr("Loading the small model that guesses ahead"),
         "target": _tr("Loading the model"),
+        "compiling": _tr("Preparing your graphics card"),
     }
     stage = stages[progress.stage]
     if not progress.total:
         return stage + "…"
-    figures = nbytes(progress.done), nbytes(progress.total)
-    return _tr("{}: {} of {}").format(stage, *figures)
+    show = number if progress.stage in ("kernels", "compiling") else nbytes
+    return _tr("{}: {} of {}").format(stage, show(progress.done), show(progress.total))
 
 
 def about_model(text: str) -> str:

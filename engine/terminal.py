@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -261,15 +261,21 @@ def number_or_auto(text: str) -> int | None:
     return None if text == "auto" else int(text)
 
 
+class ShowProgress(Protocol):
+    """Shows how far something has come: a share, or nothing if `total` is 0. what: what is done."""
+
+    def __call__(self, done: int, total: int, what: str = ...) -> None: ...
+
+
 @contextlib.contextmanager
-def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_line(what: str) -> Iterator[ShowProgress]:
     """Show progress on one line of the terminal, and clear the line at the end. If stderr is not a terminal,
     show nothing.
 
-    Yields a function that takes (done, total).
+    what: what is done, for all calls of the function yielded that name nothing else.
     """
 
-    def show(done: int, total: int) -> None:
+    def show(done: int, total: int, what: str = what) -> None:
         if sys.stderr.isatty():
             share = f" {100 * done // total} %" if total else ""
             print(f"\r\x1b[K{plain(what)}{share}", end="", file=sys.stderr, flush=True)

@@ -29,6 +29,7 @@ from engine.protocol.thoughts import SHOWN, ThoughtSplitter, divided
 from engine.serving.service import EngineService
 from engine.terminal import (
     Commands,
+    ShowProgress,
     add_command,
     add_model_options,
     cancelled_by_ctrl_c,
@@ -81,6 +82,14 @@ def add(commands: Commands) -> None:
     add_ending_options(parser)
 
 
+def show_load(progress: protocol.LoadProgress, show: ShowProgress) -> None:
+    """Show how far loading has come: a share of the bytes, or how many kernels are compiled."""
+    if progress.stage == "compiling":
+        show(0, 0, f"Compiling kernels for your card: {progress.done} of {progress.total}")
+    else:
+        show(progress.done, progress.total)
+
+
 def run(parsed: argparse.Namespace) -> int:
     values = vars(parsed)
     fields = {key: values.get(key) for key in protocol.Options.__struct_fields__}
@@ -104,7 +113,7 @@ def run(parsed: argparse.Namespace) -> int:
 
         def emit(event: protocol.Event) -> None:
             if isinstance(event, protocol.LoadProgress):
-                show(event.done, event.total)
+                show_load(event, show)
 
         loaded = engine.load(request, emit, cancelled)
         if cancelled():

@@ -19,6 +19,10 @@ class FactoredFormat(Format):
     name: str
     blocks: BlockFormat
 
+    @property
+    def kernels(self) -> str:
+        return self.blocks.name
+
     def valid(self, parts: Parts) -> bool:
         whole = len(parts[1]) == 4 and 0 <= float(F32.numbers(parts[1])[0]) < 1e30
         return whole and self.blocks.valid(parts[:1])

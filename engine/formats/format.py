@@ -19,6 +19,11 @@ class Format(ABC):
 
     name: str
 
+    @property
+    def kernels(self) -> str:
+        """The name of the format whose kernels unpack the numbers on a card."""
+        return self.name
+
     @abstractmethod
     def valid(self, parts: Parts) -> bool:
         """Return whether every number is finite and every index lies within its table, so that a damaged file

@@ -31,6 +31,7 @@ Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash", "assista
 EMBEDDING = "embed_tokens.weight"
 LAST_NORM = "norm.weight"  # in heads of the first EAGLE, if there is a norm before the first layer, too
 BUILT_IN = "mtp"  # as the name of a draft: the layer for multi-token prediction that comes with the target
+QWEN3_WIDTH = 128  # of the heads of a qwen3 whose configuration names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,18 @@ class HeadsFile:
     def parameters(self) -> int:
         """The number of weights, without a copy of the target's embedding, which is used in training."""
         return sum(math.prod(each.shape) for name, each in self.tensors.items() if name != EMBEDDING)
+
+    @property
+    def attention_width(self) -> int | None:
+        """The width of the heads in which layers of their own attend. None: there are none, or they attend as
+        the target does, or the configuration is not valid."""
+        if self.kind in ("medusa", "mtp", "assistant"):
+            return None
+        width, heads = self.config.get("hidden_size"), self.config.get("num_attention_heads")
+        own = self.config.get("head_dim") or (QWEN3_WIDTH if self.kind == "dflash" else None)
+        if own is None and isinstance(width, int) and isinstance(heads, int) and heads > 0:
+            own = width // heads
+        return own if isinstance(own, int) and own > 0 else None
 
     @property
     def method(self) -> str:

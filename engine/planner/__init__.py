@@ -73,7 +73,6 @@ __all__ = [
     "Observed",
     "OtherWay",
     "Outline",
-    "OwnLayer",
     "PairOutline",
     "Plan",
     "RatedPlan",

@@ -63,6 +63,17 @@ class CardProof:
         """Sentences for the user about the kernels that take a safer way; "" if all take the fastest."""
         return " ".join(ladder.sentences(self.kernels, self.tried))
 
+    def step_down(self, kernels: Sequence[str], problem: str) -> bool:
+        """Let one of `kernels`, which this process runs together and which have failed, take its next safer
+        way, now and at every start. Return whether one has such a way."""
+        tried = ladder.step_back(kernels, self.tried, problem, "failed")
+        if tried == self.tried:
+            return False
+        self.tried = tried
+        record.write(self._identity, tried)
+        ways.take(ladder.choices(self.kernels, tried))
+        return True
+
     def step_back(self, problem: str) -> None:
         """Keep for the next start that the card has stopped: one kernel then takes its next safer way. This
         process cannot use the card any more."""

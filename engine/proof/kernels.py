@@ -4,40 +4,62 @@ from collections.abc import Iterable
 
 from engine import ways
 from engine.checkpoints import USUAL_GROUPS, Checkpoint, Groups, packing_name
-from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
+from engine.checkpoints.drafts import stays_stored
+from engine.formats import FORMATS, GroupedFormat, PlainFormat, format_named
+from engine.heads import HeadsFile
 from engine.model.description import describe
 
 GENERAL = ("memory", "copies", "streams", "noise", "graphs")
 USUAL_WIDTH = 128  # of heads, as most models have them
 
 
-def needed(models: Iterable[tuple[Checkpoint, str]]) -> list[str]:
-    """Return the kernels that models need, in the order of checking. models: files, each with the name of the
-    dtype that it computes with."""
+def needed(
+    models: Iterable[tuple[Checkpoint, str]], heads: Iterable[tuple[HeadsFile, str]] = ()
+) -> list[str]:
+    """Return the kernels that models and heads need, in the order of checking. models, heads: files, each
+    with the name of the dtype that it computes with."""
     names = set(GENERAL)
     for file, dtype in models:
-        names |= _of_model(describe(file).head_width, dtype)
-        for weight in file.weights.values():
-            names |= _of_format(weight.format, weight.groups, dtype)
+        names |= _of_file(file, dtype)
+    for of, dtype in heads:
+        if of.layer is not None:
+            names |= _of_file(of.layer, dtype) if stays_stored(of.layer) else _of_layers(of.layer, dtype)
+        elif (width := of.attention_width) is not None:
+            names |= _of_model({width}, dtype)
     return _ordered(names)
 
 
 def every(dtype: str) -> list[str]:
     """Return the kernels of all formats, in the order of checking, for models that compute with `dtype`."""
-    names = {*GENERAL, *_of_model(USUAL_WIDTH, dtype)}
+    names = {*GENERAL, *_of_model({USUAL_WIDTH}, dtype)}
     for name, form in FORMATS.items():
         names |= _of_format(name, USUAL_GROUPS if isinstance(form, GroupedFormat) else None, dtype)
     return _ordered(names)
 
 
-def _of_model(head_width: int, dtype: str) -> set[str]:
-    return {ways.name_of("dense", dtype), ways.name_of("attention", head_width, dtype)}
+def _of_file(file: Checkpoint, dtype: str) -> set[str]:
+    names = _of_layers(file, dtype)
+    for weight in file.weights.values():
+        names |= _of_format(weight.format, weight.groups, dtype)
+    return names
+
+
+def _of_layers(file: Checkpoint, dtype: str) -> set[str]:
+    """Return what a model needs whose weights are plain numbers. Layers may attend in heads of several
+    widths."""
+    of = describe(file)
+    return _of_model({width for _, width in of.kept} or {of.head_width}, dtype)
+
+
+def _of_model(head_widths: set[int], dtype: str) -> set[str]:
+    return {ways.name_of("dense", dtype), *(ways.name_of("attention", width, dtype) for width in head_widths)}
 
 
 def _of_format(name: str, groups: Groups | None, dtype: str) -> set[str]:
-    if not isinstance(format_named(name), BlockFormat | GroupedFormat):
+    form = format_named(name)
+    if isinstance(form, PlainFormat):
         return set()
-    return {ways.name_of(kind, packing_name(name, groups), dtype) for kind in ("unpack", "product")}
+    return {ways.name_of(kind, packing_name(form.kernels, groups), dtype) for kind in ("unpack", "product")}
 
 
 def _ordered(names: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from engine import ways
-from engine.proof.trial import WORDS, Tester, Trial, TriedWay
+from engine.proof.trial import WORDS, Outcome, Tester, Trial, TriedWay
 
 # Kinds of kernels in the order in which they are suspected when a card has stopped: first what is the most
 # intricate and the cheapest to replace.
@@ -60,15 +60,18 @@ def refused(kernels: Iterable[str], tried: Sequence[TriedWay]) -> TriedWay | Non
     return None
 
 
-def step_back(kernels: Sequence[str], tried: Sequence[TriedWay], problem: str) -> list[TriedWay]:
-    """Return `tried` with one more way under suspicion, because the card has stopped: the way that one kernel
-    takes now. Which kernel it was, the card does not tell."""
+def step_back(
+    kernels: Sequence[str], tried: Sequence[TriedWay], problem: str, outcome: Outcome = "suspected"
+) -> list[TriedWay]:
+    """Return `tried` with another outcome of one way: the one that the first of `kernels`, in the order of
+    suspicion, takes now. Which kernel has failed, a card that has stopped does not tell. Nothing changes if
+    none has a safer way."""
     for kind in SUSPECTS:
         for kernel in kernels:
             way = chosen(kernel, tried) if ways.kind_of(kernel) == kind else None
             if way is not None and (way != _ways(kernel)[-1] or kind == SUSPECTS[-1]):
                 others = [each for each in tried if (each.kernel, each.way) != (kernel, way)]
-                return [*others, TriedWay(kernel, way, "suspected", problem)]
+                return [*others, TriedWay(kernel, way, outcome, problem)]
     return list(tried)
 
 

@@ -1,8 +1,12 @@
 """One way of one kernel, tried on a card: what is asked of the process that tries it, and its answer."""
 
+import re
+from pathlib import Path
 from typing import Literal, Protocol
 
 from msgspec import Struct
+
+_LONGEST = 200  # characters of a problem that are kept
 
 Outcome = Literal["right", "wrong", "failed", "hung", "crashed", "suspected", "unchecked"]
 
@@ -54,3 +58,12 @@ class Tester(Protocol):
     def test(self, trial: Trial) -> TriedWay: ...
 
     def close(self) -> None: ...
+
+
+def problem_of(error: Exception) -> str:
+    """Return the first line of an error without folders and names of users, for a report that is shown to
+    others."""
+    text = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+    if len(name := Path.home().name) > 2:
+        text = re.sub(rf"\b{re.escape(name)}\b", "user", text)
+    return re.sub(r"(?:[A-Za-z]:)?(?:[\\/~][^\s'\"\\/:]*)+[\\/]", "…/", text)[:_LONGEST]

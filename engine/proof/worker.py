@@ -1,10 +1,8 @@
 """The process that tries ways on a card: reads a trial from each line of standard input, and writes what it
 has shown as a line of JSON. Started by `engine.proof.trial_process`."""
 
-import re
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
@@ -15,9 +13,7 @@ from engine.errors import exhausted_tier
 from engine.proof.card import CudaCard, TestedCard
 from engine.proof.checks import CHECKS
 from engine.proof.speed import Differs
-from engine.proof.trial import Outcome, Trial, TriedWay
-
-_LONGEST = 200  # characters of a problem that are kept
+from engine.proof.trial import Outcome, Trial, TriedWay, problem_of
 
 
 def main() -> None:
@@ -62,15 +58,6 @@ def _answers(card: TestedCard) -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def problem_of(error: Exception) -> str:
-    """Return the first line of an error without folders and names of users, for a report that is shown to
-    others."""
-    text = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-    if len(name := Path.home().name) > 2:
-        text = re.sub(rf"\b{re.escape(name)}\b", "user", text)
-    return re.sub(r"(?:[A-Za-z]:)?(?:[\\/~][^\s'\"\\/:]*)+[\\/]", "…/", text)[:_LONGEST]
 
 
 def _write(out: BinaryIO, answer: object) -> None:

@@ -20,7 +20,7 @@ __all__ = [
 
 LogProb = Annotated[float, Meta(le=1.0)]  # rounding may take a certain token's a little above 0
 
-LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target"]
+LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target", "compiling"]
 StopReason = Literal[
     "end_of_sequence", "stop_string", "max_new_tokens", "context_full", "repetition", "cancelled"
 ]
@@ -38,7 +38,9 @@ class Ready(Struct, tag=True, kw_only=True):
 class LoadProgress(Struct, tag=True, kw_only=True):
     request: int
     stage: LoadStage
-    done: int  # bytes of weights that are ready in this stage, out of `total`; both are 0 if the stage reads no weights
+    # What is ready in this stage, out of `total`: bytes of weights; in "kernels", kernels that a card has tried; in
+    # "compiling", kernels and passes that it has made ready. Both are 0 where nothing is counted.
+    done: int
     total: int
     layer: int = 0  # number of complete layers, out of the `layers` that this stage loads
     layers: int = 0

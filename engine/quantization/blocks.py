@@ -10,7 +10,7 @@ from engine.formats import BlockFormat
 from engine.formats.block_scales import KINDS
 from engine.formats.code_book import CodeBook
 from engine.quantization import triton
-from engine.quantization.parts import TensorParts
+from engine.quantization.parts import TensorParts, constant
 
 _PIECE = 1 << 20  # numbers that are rounded at a time
 
@@ -79,7 +79,7 @@ def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
     parts = form.split(_TensorWords(blocks))
     quants = torch.stack([quad.int() for quad in parts.quads], dim=1).view(torch.uint8)
     if form.levels:
-        values = _levels(form.levels, blocks.device)[quants.int()]
+        values = constant(form.levels, blocks.device)[quants.int()]
     else:
         values = quants.float() - form.offset
     kind = torch.float16 if KINDS[form.scale].tile == "F16" else torch.bfloat16
@@ -99,17 +99,9 @@ def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
 
 
 @cache
-def _levels(levels: tuple[float, ...], device: torch.device) -> Tensor:
-    """Return a code book on the device. It is copied there once: no copy from plain memory may be recorded in
-    a CUDA graph."""
-    with torch.inference_mode(False):  # usable inside and outside inference mode
-        return torch.tensor(levels, dtype=torch.float32, device=device)
-
-
-@cache
 def _words_of(book: CodeBook, device: torch.device) -> Tensor:
-    """Return the words of a code book on the device, int64 [vectors, words]; copied there once, as
-    `_levels`."""
+    """Return the words of a code book on the device, int64 [vectors, words]; copied there once, as a
+    `constant`."""
     with torch.inference_mode(False):
         return torch.tensor(book.words.tolist(), device=device)
 

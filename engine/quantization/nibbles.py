@@ -6,7 +6,7 @@ from torch import Tensor
 
 from engine.formats import NibbleFormat, PlainFormat
 from engine.formats.jit import kernel, spread, store
-from engine.quantization.parts import DTYPES, TensorParts, typed
+from engine.quantization.parts import DTYPES, TensorParts, constant, typed
 
 _PIECE = 1 << 17  # numbers that a thread unpacks at a time
 
@@ -36,22 +36,39 @@ def prepare_kernel(form: NibbleFormat, out: np.ndarray) -> None:
     _unpack(np.empty((0, 0), np.uint8), empty, empty, np.array(form.levels, np.float32), out)
 
 
-def unpack(
-    form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], out: Tensor, first: int, count: int
-) -> Tensor:
-    """See `engine.quantization.operations.unpack`."""
+def typed_parts(form: NibbleFormat, parts: TensorParts) -> TensorParts:
+    """Return the parts as numbers of their types; the quants, and scales of 8 bits, as bytes."""
+    scales = parts[1]
+    if isinstance(form.scales, PlainFormat):
+        scales = typed(scales, DTYPES[form.scales.name])
+    third = torch.int32 if form.third == "zeros" else torch.float32
+    return [parts[0], scales, *(typed(part, third) for part in parts[2:])]
+
+
+def numbers(form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int) -> Tensor:
+    """Unpack rows first..first + count in plain torch: float32 [count, columns]."""
+    data, scales, zeros = _of_rows(form, parts, shape, first, count)
+    levels = constant(form.levels, data.device)
+    quants = torch.stack([data & 15, data >> 4], dim=2).view(count, scales.shape[1], -1)
+    return (scales[:, :, None] * (levels[quants.int()] - zeros[:, :, None])).view(count, -1)
+
+
+def unpack_on_cpu(
+    form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], first: int, place: Tensor
+) -> None:
+    """Unpack rows of a matrix in RAM from row `first` on to `place`, [count, columns]."""
+    data, scales, zeros = _of_rows(form, parts, shape, first, len(place))
+    _unpack_on_cpu(form, data, scales, zeros, place)
+
+
+def _of_rows(
+    form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the quants, scales and zeros of rows first..first + count."""
     rows, columns = shape
     data = parts[0].view(rows, columns // 2)[first : first + count]
-    place = out.view(-1)[: count * columns].view(count, columns)
     scales = _scales(form, parts, rows)[first : first + count].contiguous()
-    zeros = _zeros(form, parts, scales, first)
-    if out.is_cpu:
-        _unpack_on_cpu(form, data, scales, zeros, place)
-        return place
-    levels = torch.tensor(form.levels, device=out.device)
-    quants = torch.stack([data & 15, data >> 4], dim=2).view(count, scales.shape[1], -1)
-    place.copy_((scales[:, :, None] * (levels[quants.int()] - zeros[:, :, None])).view(count, columns))
-    return place
+    return data, scales, _zeros(form, parts, scales, first)
 
 
 def _scales(form: NibbleFormat, parts: TensorParts, rows: int) -> Tensor:

@@ -19,7 +19,7 @@ from engine.formats import (
     ScaledFormat,
     format_named,
 )
-from engine.quantization import blocks, grouped, nibbles, scaled, triton
+from engine.quantization import apart, blocks, grouped, nibbles, scaled, triton
 from engine.quantization.parts import DTYPES, TensorParts, typed
 
 
@@ -78,10 +78,10 @@ def unpacker(
         way = way or _unpacking(form, out, groups)
         stored = grouped.typed_parts(form, parts) if way == "triton" else parts
         return partial(grouped.unpack, form, stored, shape, out, groups, way)
-    if isinstance(form, ScaledFormat):
-        return partial(scaled.unpack, form, parts, shape, out)
-    if isinstance(form, NibbleFormat):
-        return partial(nibbles.unpack, form, parts, shape, out)
+    if isinstance(form, ScaledFormat | NibbleFormat):
+        way = way or _unpacking(form, out, groups)
+        stored = apart.typed_parts(form, parts) if way == "triton" else parts
+        return partial(apart.unpack, form, stored, shape, out, way)
     if isinstance(form, FactoredFormat):
         factor = typed(parts[1], torch.float32)
         return partial(_multiplied, unpacker(form.blocks, parts[:1], shape, out, way=way), factor)
@@ -102,13 +102,14 @@ def product(
 ) -> Tensor | None:
     """Multiply x [n, columns] by the transpose of the matrix stored in `parts` without unpacking it first.
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
-    others = PlainFormat | ScaledFormat | NibbleFormat | FactoredFormat
-    if isinstance(form, others) or not triton.available(x.device):
+    if isinstance(form, PlainFormat | FactoredFormat) or not triton.available(x.device):
         return None
-    if ways.taken("product", packing_name(form.name, groups), x.dtype) != "triton":
+    if ways.taken("product", packing_name(form.kernels, groups), x.dtype) != "triton":
         return None
     if isinstance(form, BlockFormat):
         return triton.multiply_blocks(form.name, parts[0], x, shape[0])
+    if isinstance(form, ScaledFormat | NibbleFormat):
+        return triton.multiply_apart(form.name, apart.typed_parts(form, parts), x, shape[0])
     assert isinstance(form, GroupedFormat)
     assert groups is not None
     return triton.multiply_grouped(form.name, grouped.typed_parts(form, parts), groups, x, shape[0])
@@ -120,7 +121,7 @@ def on_card(array: Tensor) -> bool:
 
 def unpacking(form: Format, groups: Groups | None, dtype: torch.dtype) -> str:
     """Return the way in which this process unpacks on a card, if Triton is there."""
-    return ways.taken("unpack", packing_name(form.name, groups), dtype)
+    return ways.taken("unpack", packing_name(form.kernels, groups), dtype)
 
 
 def _unpacking(form: Format, out: Tensor, groups: Groups | None) -> str:

@@ -1,6 +1,7 @@
 """Stored bytes as tensors."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -10,6 +11,14 @@ TensorParts = Sequence[Tensor]
 
 # The dtype of each format of plain numbers.
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+@cache
+def constant(numbers: tuple[float, ...], device: torch.device) -> Tensor:
+    """Return numbers on the device, float32. They are copied there once: no copy from plain memory may be
+    recorded in a CUDA graph."""
+    with torch.inference_mode(False):  # usable inside and outside inference mode
+        return torch.tensor(numbers, dtype=torch.float32, device=device)
 
 
 def typed(data: Tensor, dtype: torch.dtype) -> Tensor:

@@ -43,22 +43,28 @@ def prepare_kernel(out: np.ndarray) -> None:
     _unpack(np.empty((0, 0), np.uint8), np.empty((0, 0), np.float32), BLOCK, out)
 
 
-def unpack(
-    form: ScaledFormat, parts: TensorParts, shape: tuple[int, int], out: Tensor, first: int, count: int
-) -> Tensor:
-    """See `engine.quantization.operations.unpack`."""
-    columns = shape[1]
-    data = parts[0].view(shape)[first : first + count]
-    place = out.view(-1)[: count * columns].view(count, columns)
+def typed_parts(form: ScaledFormat, parts: TensorParts) -> TensorParts:
+    """Return the parts as bytes and scales of their type."""
+    return [parts[0], typed(parts[1], DTYPES[form.scales.name])]
+
+
+def numbers(form: ScaledFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int) -> Tensor:
+    """Unpack rows first..first + count in plain torch: float32 [count, columns]."""
     scales = _scales_of_rows(form, parts[1], shape, first, count)
-    width = BLOCK if form.share == "block" else columns
-    if out.is_cpu:
-        _unpack_on_cpu(data, scales, width, place)
-    else:
-        wide = data.view(torch.float8_e4m3fn).float()
-        wide *= scales.repeat_interleave(width, dim=1)[:, :columns] if scales.shape[1] > 1 else scales
-        place.copy_(wide)
-    return place
+    wide = parts[0].view(shape)[first : first + count].view(torch.float8_e4m3fn).float()
+    if scales.shape[1] > 1:
+        scales = scales.repeat_interleave(BLOCK, dim=1)[:, : shape[1]]
+    return wide.mul_(scales)
+
+
+def unpack_on_cpu(
+    form: ScaledFormat, parts: TensorParts, shape: tuple[int, int], first: int, place: Tensor
+) -> None:
+    """Unpack rows of a matrix in RAM from row `first` on to `place`, [count, columns]."""
+    count, columns = place.shape
+    scales = _scales_of_rows(form, parts[1], shape, first, count)
+    data = parts[0].view(shape)[first : first + count]
+    _unpack_on_cpu(data, scales, BLOCK if form.share == "block" else columns, place)
 
 
 def _scales_of_rows(

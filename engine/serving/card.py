@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from engine.checkpoints import Checkpoint
 from engine.errors import DeviceUnavailable
 from engine.model.devices import choose_device
 from engine.proof import card_proof, kernels, ladder
@@ -39,11 +40,13 @@ def needed(pair: CheckedPair) -> list[str]:
     """Return the kernels that the pair needs on a card."""
     from engine.torch_model.loader import choose_dtype
 
-    dtype = pair.request.dtype
-    return kernels.needed(
-        (file, str(choose_dtype(dtype, "cuda", file.architecture)).removeprefix("torch."))
-        for file in pair.files.checkpoints
-    )
+    def with_dtype(file: Checkpoint) -> tuple[Checkpoint, str]:
+        dtype = choose_dtype(pair.request.dtype, "cuda", file.architecture)
+        return file, str(dtype).removeprefix("torch.")
+
+    models = [with_dtype(file) for file in pair.files.checkpoints]
+    heads = pair.files.heads
+    return kernels.needed(models, [(heads, models[0][1])] if heads else [])  # they compute as their target
 
 
 def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:

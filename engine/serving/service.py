@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from engine import protocol
-from engine.errors import CardFailed, NotLoaded, OutOfMemory, SpecExecError, card_stopped, exhausted_tier
+from engine.errors import (
+    CardFailed,
+    Interrupted,
+    NotLoaded,
+    OutOfMemory,
+    SpecExecError,
+    card_stopped,
+    exhausted_tier,
+)
 from engine.serving import heap
 from engine.tokenizer.chat import templates
 
@@ -75,6 +83,7 @@ class EngineService:
             note = self.fitted.shrink("ram") or note
         note = self._build(job, note)
         assert self.session is not None
+        about_card = self._proof.note if self._proof else about_card  # a kernel may have failed since
         note = " ".join(filter(None, [about_card, note]))
         return loaded_event(request.id, pair, self.fitted, self.session, note)
 
@@ -179,6 +188,7 @@ class EngineService:
         from engine.serving.known_prompts import attach
         from engine.serving.load import build
         from engine.serving.session import Session
+        from engine.serving.warm_up import warm_up
 
         while True:
             assert self._pair is not None
@@ -189,9 +199,13 @@ class EngineService:
                 if self._prompts is not None:
                     attach(self._prompts, self._pair, loaded)
                 self.session = Session(loaded, self.fitted.trees())
+                warm_up(job, self.session, self._pair.request.drafter, self._proof)
                 return note
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)
+            except Interrupted:
+                self._close()
+                raise
             self._close()
 
     def _shrink(self, error: Exception) -> str:

@@ -278,6 +278,14 @@ class TorchModel(Model):
         cache.extend_tail(len(rows))
         return output
 
+    @torch.inference_mode()
+    def record(
+        self, size: int, keys: tuple[int, ...], cache: TensorCache, hidden_layers: Sequence[int] = ()
+    ) -> None:
+        """Record passes before there is one to run. Arguments and errors are those of `Graphs.record`."""
+        assert self.graphs is not None
+        self.graphs.record(size, keys, cache, hidden_layers, self._run)
+
     def _run(
         self,
         rows: TensorRows,

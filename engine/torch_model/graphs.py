@@ -30,6 +30,8 @@ ROWS = (1, 4, 16, 32, 64)
 # Number of keys in the smallest bucket. Every further bucket is twice as large, the last as large as the
 # cache.
 KEYS = 256
+# Passes over so many keys are recorded beforehand: chats begin with them, and every recording takes memory.
+RECORDED_KEYS = 4 * KEYS
 
 # A pass over all rows; the last argument is `hidden_layers`.
 Run = Callable[[TensorRows, Visibility, AddressedCache, Sequence[int]], Output]
@@ -50,6 +52,11 @@ class Places:
         self._numbers = torch.zeros(size + keys, dtype=torch.int64, device=device)
         self.slots, self.key_positions = self._numbers[:size], self._numbers[size:]
         self.seen = torch.zeros(size, keys, dtype=torch.bool, device=device)
+
+    def rest(self, spare: int) -> None:
+        """Make all rows padding: they see the first slot alone and are written to the slot `spare`."""
+        self.slots.fill_(spare)
+        self.seen[:, 0] = True
 
     def fill(
         self, rows: TensorRows, cache: TensorCache, dropped: int, tail_positions: NDArray[np.int64]
@@ -94,6 +101,11 @@ class Inputs:
         for place, part in zip(self.places, cache.parts, strict=True):
             place.fill(rows, part, 0 if part is cache else cache.dropped, tail_positions)
 
+    def rest(self, cache: TensorCache) -> None:
+        """Make all rows padding, as `Places.rest`."""
+        for place, part in zip(self.places, cache.parts, strict=True):
+            place.rest(part.capacity)
+
     @property
     def rows(self) -> TensorRows:
         """The rows; `visible` is for the first part of the cache."""
@@ -137,7 +149,8 @@ class Recording:
 
 
 class Graphs:
-    """The recorded passes of one model whose weights are all on its device."""
+    """The recorded passes of one model whose weights are all on its device. Attribute: `works`, whether they
+    can be recorded and replayed, as far as is known."""
 
     def __init__(self, record: Recorder, workspaces: Sequence[Workspace]) -> None:
         """record: records a pass. workspaces: those into which the model's packed weights are unpacked."""
@@ -148,7 +161,7 @@ class Graphs:
         self._recordings: WeakKeyDictionary[
             TensorCache, dict[tuple[int, tuple[int, ...], tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
-        self._works = ways.taken("graphs") == "replay"
+        self.works = ways.taken("graphs") == "replay"
 
     def forward(
         self,
@@ -161,42 +174,61 @@ class Graphs:
     ) -> Output | None:
         """Run a pass as Model.forward does, but do not extend the cache's tail. Returns None if there are too
         many rows, the device cannot record, or there was no memory to record passes of this size."""
-        if len(rows) > ROWS[-1] or not self._works:
+        if len(rows) > ROWS[-1]:
             return None
         size = next(size for size in ROWS if size >= len(rows))
         keys = tuple(bucket(part.length + part.tail + len(rows), part.capacity) for part in cache.parts)
-        recordings = self._recordings.setdefault(cache, {})
-        kind = size, keys, tuple(hidden_layers)
-        if kind in recordings and recordings[kind] is None:
+        try:
+            recording = self.record(size, keys, cache, hidden_layers, run)
+        except RuntimeError as error:
+            _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
             return None
-        recording = recordings.get(kind)
-        inputs = recording.inputs if recording else Inputs(size, keys, cache.device)
-        inputs.fill(TensorRows.of(rows), cache, tail_positions)
-        cache.clear_behind(len(rows))
         if recording is None:
-            firsts.note()
-            try:
-                recording = self._recorded(inputs, inputs.addressed(cache), hidden_layers, run)
-            except RuntimeError as error:
-                if exhausted_tier(error):
-                    _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
-                    recordings[kind] = None
-                else:
-                    _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
-                    self._works = False
-                return None
-            recordings[kind] = recording
+            return None
+        recording.inputs.fill(TensorRows.of(rows), cache, tail_positions)
+        cache.clear_behind(len(rows))
         recording.replay()
 
         # The next replay overwrites the recording's output.
         hidden = {layer: states[: len(rows)].clone() for layer, states in recording.output.hidden.items()}
         return Output(recording.output.logits[: len(rows)][logits_for].clone(), hidden)
 
+    def record(
+        self,
+        size: int,
+        keys: tuple[int, ...],
+        cache: TensorCache,
+        hidden_layers: Sequence[int],
+        run: Run,
+    ) -> Recording | None:
+        """Return the recording of passes of `size` rows that read `keys` slots of each part of a cache; it is
+        made if there is none. None: there was no memory for it, or the device cannot record. Raises
+        RuntimeError when that turns out."""
+        if not self.works:
+            return None
+        recordings = self._recordings.setdefault(cache, {})
+        kind = size, keys, tuple(hidden_layers)
+        if kind not in recordings:
+            firsts.note()
+            try:
+                recordings[kind] = self._recorded(size, keys, cache, hidden_layers, run)
+            except RuntimeError as error:
+                if not exhausted_tier(error):
+                    self.works = False
+                    raise
+                _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
+                recordings[kind] = None
+        return recordings[kind]
+
     def _recorded(
-        self, inputs: Inputs, cache: AddressedCache, hidden_layers: Sequence[int], run: Run
+        self, size: int, keys: Sequence[int], cache: TensorCache, hidden_layers: Sequence[int], run: Run
     ) -> Recording:
+        inputs = Inputs(size, keys, cache.device)
+        inputs.rest(cache)
+        addressed = inputs.addressed(cache)
+
         def work() -> Output:
-            return run(inputs.rows, inputs.visibility(), cache, hidden_layers)
+            return run(inputs.rows, inputs.visibility(), addressed, hidden_layers)
 
         replay, output = self._record(work)
         return Recording(inputs, replay, output, [workspace.take(0) for workspace in self._workspaces])
@@ -208,6 +240,16 @@ def bucket(keys: int, capacity: int) -> int:
     while size < keys:
         size *= 2
     return min(size, capacity)
+
+
+def usual_sizes(capacities: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the (rows, keys in each part) of the passes with which texts begin in a cache whose parts have
+    so many slots."""
+    buckets = {
+        tuple(bucket(keys, capacity) for capacity in capacities)
+        for keys in range(KEYS, RECORDED_KEYS + 1, KEYS)
+    }
+    return [(rows, keys) for keys in sorted(buckets) for rows in ROWS]
 
 
 class CudaRecorder:

@@ -6558,6 +6558,10 @@ other: everything else</source>
             <translation>모델</translation>
         </message>
         <message>
+            <source>Preparing your graphics card</source>
+            <translation>그래픽 카드를 준비하는 중입니다</translation>
+        </message>
+        <message>
             <source>Preparing the model; this takes longer the first time</source>
             <translation>모델을 준비하는 중입니다. 처음에는 더 오래 걸립니다</translation>
         </message>

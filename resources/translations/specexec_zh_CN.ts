@@ -6558,6 +6558,10 @@ other: everything else</source>
             <translation>模型</translation>
         </message>
         <message>
+            <source>Preparing your graphics card</source>
+            <translation>正在准备您的显卡</translation>
+        </message>
+        <message>
             <source>Preparing the model; this takes longer the first time</source>
             <translation>正在准备模型；首次需要更长时间</translation>
         </message>

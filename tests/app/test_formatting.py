@@ -4,7 +4,7 @@ from PySide6.QtCore import QLocale
 
 from app import formatting
 from app.store import AnswerReport, ChatSettings, ModelPair, StoredMessage
-from engine.protocol.messages import LoadProgress
+from engine.protocol.messages import LoadProgress, LoadStage
 from tests.app.fake_engine import MODEL, answer, loaded
 
 
@@ -73,6 +73,18 @@ def test_a_stage_without_bytes_has_no_count() -> None:
 def test_loading_counts_bytes() -> None:
     progress = LoadProgress(request=1, stage="target", done=1 << 30, total=4 << 30, layer=7, layers=28)
     assert formatting.load_stage(progress) == "Loading the model: 1.0 GB of 4.0 GB"
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        ("kernels", "Preparing the model; this takes longer the first time"),
+        ("compiling", "Preparing your graphics card"),
+    ],
+)
+def test_kernels_are_counted(stage: LoadStage, words: str) -> None:
+    progress = LoadProgress(request=1, stage=stage, done=3, total=12)
+    assert formatting.load_stage(progress) == f"{words}: 3 of 12"
 
 
 def test_a_missing_draft_is_mentioned() -> None:

@@ -26,7 +26,7 @@ def on_device(kind, cuda):
 
 
 def assert_recorded(model):
-    assert model.graphs._works
+    assert model.graphs.works
     assert any(model.graphs._recordings.values())
 
 

@@ -2,14 +2,15 @@
 the CPU (as tests/engine/quantization/test_triton.py runs this file)."""
 
 import os
+from dataclasses import replace
 
 import pytest
 import torch
 
 from engine.checkpoints import Groups
 from engine.checkpoints.storage import BLOCKS
-from engine.formats import FORMATS, BlockFormat, format_named
-from engine.quantization import grouped
+from engine.formats import FORMATS, BlockFormat, NibbleFormat, ScaledFormat, format_named
+from engine.quantization import apart, grouped
 from engine.quantization import triton as kernels
 from engine.quantization.random_matrix import random_packed
 from tests.engine.formats.made import reference
@@ -94,11 +95,20 @@ def test_products_in_shorter_types(n, dtype, device):
     assert_is_product(kernels.multiply_blocks("Q4_K", data.to(device), x.to(device), 40), x, numbers)
 
 
-PARTS = {"Q4_K": (40, 3 * 256), "Q8_0": (70, 800), "AWQ": (64, 640), "GPTQ": (64, 640)}  # rows, columns
+# Rows and columns.
+PARTS = {
+    "Q4_K": (40, 3 * 256),
+    "Q8_0": (70, 800),
+    "AWQ": (64, 640),
+    "GPTQ": (64, 640),
+    "FP8_BLOCK": (40, 600),
+}
 
 
 def multiplied(packed, x):
     """Return the product of x and the transpose of a packed matrix, without unpacking it first."""
+    if isinstance(packed.format, ScaledFormat):
+        return kernels.multiply_apart(packed.format.name, apart_parts(packed, x.device), x, packed.shape[0])
     if packed.groups is None:
         return kernels.multiply_blocks(packed.format.name, packed.parts[0], x, packed.shape[0])
     parts = grouped.typed_parts(packed.format, packed.parts)
@@ -127,12 +137,14 @@ def test_parts_are_added_in_their_order(device):
     ("rows", "columns"), [(1, 32), (512, 3584), (1024, 8192), (8192, 29568), (29568, 8192)]
 )
 def test_parts_are_whole_steps_and_enough_programs(rows, columns):
-    from engine.quantization.triton.ggml import TILES as BLOCK_TILES
     from engine.quantization.triton.grouped import TILES as GROUP_TILES
+    from engine.quantization.triton.tiles import SMALLER_TILES, TILES
 
     part = split.part_columns(rows, columns)
     programs, parts = -(-rows // 32), -(-columns // part)
-    assert all(part % step == 0 for tiles in (BLOCK_TILES, GROUP_TILES) for _, step in tiles.values())
+    assert all(
+        part % step == 0 for tiles in (TILES, SMALLER_TILES, GROUP_TILES) for _, step in tiles.values()
+    )
     assert programs * parts <= max(256, programs)
     assert programs * parts >= 128 or part == 256
 
@@ -159,6 +171,83 @@ def test_damaged_sums_of_parts_leave_products_to_unpacking(monkeypatch):
 def test_no_rows_and_many_rows_are_not_multiplied(n, device):
     data, _ = blocks("Q8_0", 2, 32)
     assert kernels.multiply_blocks("Q8_0", data.to(device), torch.zeros(n, 32, device=device), 2) is None
+
+
+APART = [name for name, form in FORMATS.items() if isinstance(form, ScaledFormat | NibbleFormat)]
+# Neither whole tiles nor, in FP8, whole blocks or whole sub-blocks.
+APART_SHAPES = {
+    name: (150, 200) if isinstance(form, ScaledFormat) else (21, 352) for name, form in FORMATS.items()
+}
+
+
+def apart_parts(packed, device):
+    return apart.typed_parts(packed.format, [part.to(device) for part in packed.parts])
+
+
+def assert_unpacks(packed, device):
+    """Compare the kernel's numbers with the processor's and with plain torch's, to the bit."""
+    (rows, columns), numbers = packed.shape, packed.dense()
+    assert torch.equal(apart.numbers(packed.format, packed.parts, packed.shape, 0, rows), numbers)
+    parts = apart_parts(packed, device)
+    for first in {0, rows // 3}:
+        out = torch.full(((rows - first) * columns + 7,), 9.0, device=device)
+        place = out[:-7].view(-1, columns)
+        kernels.unpack_apart(packed.format.name, parts, packed.shape, first, place)
+        assert out[-7:].eq(9).all()
+        assert torch.equal(place.cpu(), numbers[first:])
+
+
+@pytest.mark.parametrize("name", APART)
+def test_unpacked_numbers_with_scales_apart_equal_the_reference(name, device):
+    packed = random_packed(name, APART_SHAPES[name], CPU, torch.float32)
+    packed.parts = [at_odd_address(packed.parts[0]), *packed.parts[1:]]
+    assert_unpacks(packed, device)
+
+
+@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("n", [1, 17])
+def test_products_with_scales_apart_equal_those_with_the_numbers(name, n, device):
+    packed = random_packed(name, APART_SHAPES[name], CPU, torch.float32)
+    rows, columns = packed.shape
+    x = torch.randn(n, columns, generator=torch.Generator().manual_seed(n))
+    found = kernels.multiply_apart(name, apart_parts(packed, device), x.to(device), rows)
+    assert_is_product(found, x, packed.dense())
+
+
+@pytest.mark.parametrize("dtype", SHORTER)
+@pytest.mark.parametrize("name", ["FP8_BLOCK", "NVFP4_SCALED"])
+def test_numbers_with_scales_apart_are_rounded_from_float32(name, dtype, device):
+    packed = random_packed(name, (21, 352), CPU, torch.float32)
+    out = torch.empty(21, 352, dtype=dtype, device=device)
+    kernels.unpack_apart(name, apart_parts(packed, device), packed.shape, 0, out)
+    assert torch.equal(out.cpu(), packed.dense().to(dtype))
+
+
+@pytest.mark.parametrize("group", [24, 64, 384], ids=["no power of two", "64", "the whole row"])
+@pytest.mark.parametrize("name", ["W4", "W4_ZEROS"])
+def test_groups_have_any_size(name, group, device):
+    across = 384 // group
+    made = random_packed(name, (21, 32 * across), CPU, torch.float32)  # whose groups have 32 columns
+    quants = random_packed(name, (21, 384), CPU, torch.float32).parts[0]
+    packed = replace(made, shape=(21, 384), parts=[quants, *made.parts[1:]])
+    assert_unpacks(packed, device)
+    x = torch.randn(3, 384, generator=torch.Generator().manual_seed(1))
+    found = kernels.multiply_apart(name, apart_parts(packed, device), x.to(device), 21)
+    assert_is_product(found, x, packed.dense())
+
+
+def test_every_number_of_fp8_and_every_scale_of_eight_bits(device):
+    fp8 = torch.tensor([byte for byte in range(256) if byte & 127 != 127], dtype=torch.uint8)
+    packed = random_packed("FP8_ROW", (16, len(fp8)), CPU, torch.float32)
+    packed.parts = [fp8.repeat(16), packed.parts[1]]
+    assert_unpacks(packed, device)
+    exponents = random_packed("MXFP4_APART", (11, 23 * 32), CPU, torch.float32)
+    exponents.parts = [exponents.parts[0], torch.arange(253, dtype=torch.uint8)]
+    assert_unpacks(exponents, device)
+    for name in ("NVFP4_APART", "NVFP4_SCALED"):
+        scales = random_packed(name, (2, 127 * 16), CPU, torch.float32)
+        scales.parts = [scales.parts[0], fp8, scales.parts[2]]
+        assert_unpacks(scales, device)
 
 
 MATRICES = {

@@ -7,7 +7,6 @@ and no kernel is selected by timing, so equal inputs give equal bits.
 
 import logging
 import os
-import re
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -20,12 +19,13 @@ from torch import Tensor
 from engine.checkpoints import Groups
 from engine.machine import driver_module
 from engine.quantization.parts import TensorParts
+from engine.quantization.triton.cores import multiplies_matrices
 
 _log = logging.getLogger(__name__)
 
 # Products are compiled for each of these maximum numbers of rows of x. With more rows than
 # the last, multiplying takes most of the time, and cuBLAS is faster at it.
-_ROWS = (1, 16, 64)
+ROWS = (1, 16, 64)
 
 
 def available(device: torch.device) -> bool:
@@ -116,6 +116,24 @@ def multiply_grouped(name: str, parts: TensorParts, groups: Groups, x: Tensor, r
     return _multiplied(name, x, rows, launch)
 
 
+def unpack_apart(name: str, parts: TensorParts, shape: tuple[int, int], first: int, out: Tensor) -> None:
+    """Unpack rows from `first` on of a matrix of `shape` (rows, columns) in a format whose scales are apart,
+    `name`, to `out`, [count, columns], contiguous. parts: as `engine.quantization.apart.typed_parts` returns
+    them."""
+    from engine.quantization.triton import apart
+
+    with torch.cuda.device_of(out):
+        apart.unpack(name, parts, shape, first, out)
+
+
+def multiply_apart(name: str, parts: TensorParts, x: Tensor, rows: int) -> Tensor | None:
+    """Like `multiply_blocks`, but for a matrix in a format whose scales are apart, `name`. parts: as for
+    `unpack_apart`."""
+    from engine.quantization.triton import apart
+
+    return _multiplied(name, x, rows, lambda out, most: apart.product(name, parts, x.contiguous(), out, most))
+
+
 # Products that a card refused, by format, maximum number of rows, dtype and device.
 _refused: set[tuple[str, int, torch.dtype, torch.device]] = set()
 
@@ -145,18 +163,8 @@ def _is_awq(name: str) -> bool:
 
 def _compiled_rows(x: Tensor) -> int | None:
     count = len(x)
-    most = next((rows for rows in _ROWS if 0 < count <= rows), None)
+    most = next((rows for rows in ROWS if 0 < count <= rows), None)
     # Without cores for matrices, 64 rows do not fit in the registers.
-    if most == _ROWS[-1] and x.is_cuda and not multiplies_matrices(x.device):
+    if most == ROWS[-1] and x.is_cuda and not multiplies_matrices(x.device):
         return None
     return most
-
-
-@cache
-def multiplies_matrices(device: torch.device) -> bool:
-    """Return whether Triton uses a card's cores for matrices: NVIDIA's from Ampere on; AMD's CDNA, RDNA 3 and
-    4, for which its AccelerateAMDMatmul.cpp has instructions (MFMA, WMMA)."""
-    card = torch.cuda.get_device_properties(device)
-    if torch.version.hip:  # its compute capability would be the number of the architecture, such as 10.3
-        return re.match(r"gfx(908|90a|94\d|950|1[12]\d\d)\b", card.gcnArchName) is not None
-    return (card.major, card.minor) >= (8, 0)

@@ -21,6 +21,7 @@ from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl
 from engine.formats.code_book import CodeBook
 from engine.quantization.triton.launch import Launch
 from engine.quantization.triton.split import in_parts
+from engine.quantization.triton.tiles import add_products, store_sums, tile_for
 
 # The code books of IQ4_NL and IQ4_XS, and of MXFP4 and NVFP4, as two integers each, made up of eight int8.
 _LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(iq4_nl.LEVELS, np.int8).view(np.int64))
@@ -371,10 +372,7 @@ FORMULAS = {
 }
 
 
-_TILE = 2048  # numbers that a program unpacks
-# For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
-# Chosen by the registers and the shared memory that the compiler reports, not by timing.
-TILES = {1: (8, 256), 16: (32, 128), 64: (32, 128)}
+UNPACKED = 2048  # numbers that a program unpacks
 
 
 @triton.jit
@@ -413,26 +411,12 @@ def product_kernel(
     first = tl.program_id(1) * part
     out += tl.program_id(1) * n * rows
     begin = data + tl.minimum(row, rows - 1).to(tl.int64)[:, None] * (columns // (SUBS * SIZE) * NBYTES)
-    k, m = tl.arange(0, STEP), tl.arange(0, N)
     total = tl.zeros([ROWS, STEP if N == 1 else N], tl.float32)
     for at in range(first, tl.minimum(first + part, columns), STEP):
         sub = tl.minimum(at // SIZE + tl.arange(0, STEP // SIZE), columns // SIZE - 1)[None, :]
         weights = numbers(begin + sub // SUBS * NBYTES, sub % SUBS, book, SCALES, QUANT, SIZE)
-        weights = tl.reshape(weights, [ROWS, STEP])
-        weights = weights.to(x.dtype.element_ty)  # rounded as they would be in memory
-        inside = at + k < columns
-        if N == 1:
-            some = tl.load(x + at + k, mask=inside, other=0.0)
-            total += weights.to(tl.float32) * some.to(tl.float32)[None, :]
-        else:
-            mask = inside[:, None] & (m < n)[None, :]
-            some = tl.load(x + m[None, :] * columns + (at + k)[:, None], mask=mask, other=0.0)
-            total = tl.dot(weights, some, total, input_precision="ieee")
-    if N == 1:
-        tl.store(out + row, tl.sum(total, 1), mask=row < rows)
-    else:
-        mask = (row < rows)[:, None] & (m < n)[None, :]
-        tl.store(out + m[None, :] * rows + row[:, None], total, mask=mask)
+        total = add_products(total, tl.reshape(weights, [ROWS, STEP]), x, at, columns, n, STEP, N)
+    store_sums(out, total, row, rows, n, N)
 
 
 def constants(name: str) -> tuple[Any, ...]:
@@ -455,25 +439,26 @@ def _values(name: str, device: torch.device) -> Tensor | None:
 
 @cache
 def _unpacking(name: str) -> Launch:
-    return Launch(unpack_kernel, *constants(name), _TILE // FORMULAS[name].size)
+    return Launch(unpack_kernel, *constants(name), UNPACKED // FORMULAS[name].size)
 
 
 @cache
-def _product(name: str, most: int) -> Launch:
-    return Launch(product_kernel, *constants(name), *TILES[most], most)
+def _product(name: str, most: int, tile: tuple[int, int]) -> Launch:
+    return Launch(product_kernel, *constants(name), *tile, most)
 
 
 def unpack(name: str, data: Tensor, out: Tensor) -> None:
     count = out.numel()
-    grid = (-(-count // _TILE), 1, 1)  # triton.cdiv is slower, and this is done for each piece of a matrix
+    grid = (-(-count // UNPACKED), 1, 1)  # triton.cdiv is slower, and this is done for each piece of a matrix
     _unpacking(name)(grid, data, _values(name, data.device), out, count // FORMULAS[name].size)
 
 
 def product(name: str, data: Tensor, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
-    book, tiles = _values(name, data.device), -(-rows // TILES[most][0])
+    book, tile = _values(name, data.device), tile_for(most, out.device)
+    programs = -(-rows // tile[0])
 
     def launch(parts: Tensor, count: int, part: int) -> None:
-        _product(name, most)((tiles, count, 1), data, book, x, parts, rows, columns, len(x), part)
+        _product(name, most, tile)((programs, count, 1), data, book, x, parts, rows, columns, len(x), part)
 
     in_parts(columns, out, launch)

@@ -18,6 +18,7 @@ from engine.quantization.triton.split import in_parts
 # For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
 # Chosen by the registers and the shared memory that the compiler reports, not by timing.
 TILES = {1: (32, 64), 16: (32, 64), 64: (32, 64)}
+UNPACKED = (64, 32)  # rows and columns that a program unpacks
 
 
 @triton.jit
@@ -107,15 +108,15 @@ def product_kernel(
 
 @cache
 def _unpacking(awq: bool, groups: Groups) -> Launch:
-    return Launch(unpack_kernel, *_constants(awq, groups), 64, 32)
+    return Launch(unpack_kernel, *constants(awq, groups), *UNPACKED)
 
 
 @cache
 def _product(awq: bool, groups: Groups, most: int) -> Launch:
-    return Launch(product_kernel, *_constants(awq, groups), *TILES[most], most)
+    return Launch(product_kernel, *constants(awq, groups), *TILES[most], most)
 
 
-def _constants(awq: bool, groups: Groups) -> tuple[int, ...]:
+def constants(awq: bool, groups: Groups) -> tuple[int, ...]:
     """Return the kernels' arguments AWQ, BITS, SIZE and PLUS."""
     return awq, groups.bits, groups.size, groups.zero_offset
 
@@ -124,7 +125,7 @@ def unpack(
     awq: bool, parts: TensorParts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
 ) -> None:
     rows, columns = shape
-    grid = (-(-columns // 32), -(-count // 64), 1)
+    grid = (-(-columns // UNPACKED[1]), -(-count // UNPACKED[0]), 1)
     pointers, zero_words, of_groups = _split(parts, rows)
     _unpacking(awq, groups)(grid, *pointers, out, rows, columns, zero_words, of_groups, first, count)
 

@@ -14,13 +14,15 @@ class Launch:
     def __init__(self, kernel: Any, *constants: object) -> None:
         """constants: the kernel's last arguments."""
         self._kernel = kernel
+        # The places of integers that Triton compiles nothing for; its interpreter does not tell.
+        self._general = {each.num for each in getattr(kernel, "params", ()) if each.do_not_specialize}
         self._constants = constants
         self._compiled: dict[tuple[object, ...], Any] = {}
 
     def __call__(self, grid: tuple[int, int, int], *args: Tensor | int | None) -> None:
         """Launch the kernel on the device of `args`, its first arguments, which is the current one."""
-        # What Triton compiles for: types, alignment, which memory is large (for AMD's cards), and which
-        # integers are 1, divisible by 16 or large.
+        # What Triton compiles for: types, alignment, which memory is large (for AMD's cards), which integers
+        # are large, and, unless it is told not to, which are 1 or divisible by 16.
         kind = tuple(
             [
                 (
@@ -30,8 +32,8 @@ class Launch:
                     arg.untyped_storage().nbytes() < 1 << 31,
                 )
                 if isinstance(arg, Tensor)
-                else arg and (arg == 1, arg % 16 == 0, arg < 1 << 31)
-                for arg in args
+                else arg and (place not in self._general and (arg == 1, arg % 16 == 0), arg < 1 << 31)
+                for place, arg in enumerate(args)
             ]
         )
         if (compiled := self._compiled.get(kind)) is not None:

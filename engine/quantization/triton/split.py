@@ -22,7 +22,7 @@ _PROGRAMS = 256
 _ROWS = 32
 # Parts have a multiple of so many columns, which is a whole number of each kernel's steps.
 _COLUMNS = 256
-_TILE = 1024  # sums that a program makes
+SUMS = 1024  # sums that a program makes
 
 
 def part_columns(rows: int, columns: int) -> int:
@@ -31,7 +31,7 @@ def part_columns(rows: int, columns: int) -> int:
     return -(-columns // (parts * _COLUMNS)) * _COLUMNS
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def sum_kernel(parts, out, numbers, count, TILE: tl.constexpr):
     """Add `count` parts of `numbers` numbers each, one after another."""
     at = tl.program_id(0) * TILE + tl.arange(0, TILE)
@@ -44,7 +44,7 @@ def sum_kernel(parts, out, numbers, count, TILE: tl.constexpr):
 
 @cache
 def _sum() -> Launch:
-    return Launch(sum_kernel, _TILE)
+    return Launch(sum_kernel, SUMS)
 
 
 def in_parts(columns: int, out: Tensor, launch: Callable[[Tensor, int, int], None]) -> None:
@@ -63,4 +63,4 @@ def in_parts(columns: int, out: Tensor, launch: Callable[[Tensor, int, int], Non
 
 def add(parts: Tensor, out: Tensor) -> None:
     """Write the sum of `parts`, float32 [parts, n, rows], to `out`, [n, rows]."""
-    _sum()((-(-out.numel() // _TILE), 1, 1), parts, out, out.numel(), len(parts))
+    _sum()((-(-out.numel() // SUMS), 1, 1), parts, out, out.numel(), len(parts))

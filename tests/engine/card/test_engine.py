@@ -21,12 +21,13 @@ from engine.drafting.none import NoDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.errors import BadCheckpoint
 from engine.model.interface import no_progress
-from engine.model.rows import Rows
+from engine.model.rows import Output, Rows
 from engine.model.sequence import Sequence
 from engine.planner import loan
 from engine.proof import link_checks, worker
 from engine.proof.card import CudaCard
 from engine.proof.trial import Trial
+from engine.quantization.random_matrix import random_packed
 from engine.sampling import Sampler
 from engine.serving import fit
 from engine.serving import load as steps
@@ -34,6 +35,7 @@ from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.torch_model.forward import TorchModel
+from engine.torch_model.graphs import CudaRecorder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
 from tests.engine.card.card import CARD, DEVICE
@@ -148,7 +150,7 @@ def test_recorded_passes_equal_launched_ones():
         session.extend(count)
         session.grow(passes=1, most=14)
     session.check()
-    assert replayed.graphs._works
+    assert replayed.graphs.works
     assert any(replayed.graphs._recordings.values())
 
 
@@ -174,6 +176,20 @@ def test_a_recording_for_which_there_is_no_memory_is_done_without(small_card):
     recordings = model.graphs._recordings[session.both[0].cache]
     assert [rows for (rows, *_), recording in recordings.items() if recording is None] == [4]
     assert {rows for rows, *_ in recordings} == {1, 4, 64}
+
+
+@pytest.mark.parametrize(
+    "name", ["FP8_BLOCK", "MXFP4_APART", "NVFP4_APART", "NVFP4_FACTORED", "W4_ZEROS_BF16"]
+)
+def test_products_with_scales_apart_are_recorded(name):
+    packed, there = (random_packed(name, (64, 256), place, torch.float32) for place in ("cpu", TYPE))
+    x = torch.randn(5, 256, generator=torch.Generator().manual_seed(1))
+    given = torch.zeros(5, 256, device=DEVICE)
+    with torch.inference_mode():
+        replay, output = CudaRecorder(DEVICE)(lambda: Output(there.product(given), {}))
+        given.copy_(x)
+        replay()
+        torch.testing.assert_close(output.logits.cpu(), packed.product(x), rtol=1e-4, atol=1e-4)
 
 
 PROMPT = [1, 17, 4, 33, 9, 9, 21, 50, 17, 4]
@@ -252,7 +268,13 @@ class QuietCard(CudaCard):
         ("memory", "card"),
         ("dense float32", "card"),
         ("unpack NVFP4 float32", "torch"),
+        ("unpack NVFP4_APART float32", "torch"),
+        ("unpack FP8_BLOCK_BF16 float32", "torch"),
+        ("unpack W4_ZEROS float32", "torch"),
+        ("unpack MXFP4_APART float32", "processor"),
+        ("unpack FP8_ROW float32", "processor"),
         ("product Q4_K float32", "unpack"),
+        ("product NVFP4_SCALED float32", "unpack"),
         ("attention 8 float32", "fused"),
         ("attention 8 float32", "math"),
         ("copies", "pinned"),

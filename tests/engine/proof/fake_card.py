@@ -15,7 +15,7 @@ import torch
 from engine import sampling, ways
 from engine.proof import checks, worker
 from engine.proof.trial import Trial, TriedWay
-from engine.quantization import blocks, grouped, operations, triton
+from engine.quantization import apart, blocks, grouped, operations, triton
 from engine.sampling import philox
 from tests.engine.streaming.fake_link import Event, FakeLink
 
@@ -122,10 +122,22 @@ def with_triton(patch: pytest.MonkeyPatch) -> None:
         unpack_grouped(name, parts, (rows, x.shape[1]), 0, rows, groups, out)
         return x @ out
 
-    numbers, transposed = blocks.numbers, grouped.numbers  # as they are before any sabotage
+    def unpack_apart(name, parts, shape, first, out):
+        out.copy_(of_parts(operations.format_named(name), parts, shape, first, len(out)))
+
+    def multiply_apart(name, parts, x, rows):
+        if len(x) > MOST_ROWS:
+            return None
+        out = x.new_empty(rows, x.shape[1])
+        unpack_apart(name, parts, out.shape, 0, out)
+        return x @ out.t()
+
+    # As they are before any sabotage.
+    numbers, transposed, of_parts = blocks.numbers, grouped.numbers, apart.numbers
     patch.setattr(triton, "available", lambda device: True)
     patch.setattr(operations, "on_card", lambda array: True)
-    for kernel in (unpack_blocks, unpack_grouped, multiply_blocks, multiply_grouped):
+    kernels = unpack_blocks, unpack_grouped, unpack_apart, multiply_blocks, multiply_grouped, multiply_apart
+    for kernel in kernels:
         patch.setattr(triton, kernel.__name__, kernel)
 
 
@@ -145,9 +157,9 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
         return kernel
 
     places = {
-        ("unpack", "triton"): [(triton, "unpack_blocks"), (triton, "unpack_grouped")],
-        ("unpack", "torch"): [(blocks, "numbers"), (grouped, "numbers")],
-        ("product", "triton"): [(triton, "multiply_blocks"), (triton, "multiply_grouped")],
+        ("unpack", "triton"): [(triton, f"unpack_{kind}") for kind in ("blocks", "grouped", "apart")],
+        ("unpack", "torch"): [(blocks, "numbers"), (grouped, "numbers"), (apart, "numbers")],
+        ("product", "triton"): [(triton, f"multiply_{kind}") for kind in ("blocks", "grouped", "apart")],
     }
     for module, name in places.get((kind, way), ()):
         patch.setattr(module, name, damaged(getattr(module, name)))

@@ -19,9 +19,13 @@ from tests.engine.proof.fake_card import FakeCard, InProcess, sabotage, with_tri
 KERNELS = [
     "memory",
     "dense float32",
+    "unpack FP8_BLOCK float32",
     "unpack GPTQ-4-128-1 float32",
+    "unpack NVFP4_SCALED float32",
     "unpack Q4_K float32",
+    "product FP8_BLOCK float32",
     "product GPTQ-4-128-1 float32",
+    "product NVFP4_SCALED float32",
     "product Q4_K float32",
     "attention 8 float32",
     "copies",
@@ -59,7 +63,7 @@ def results() -> list[torch.Tensor]:
     """Return what a product in each format, a pass and the noise give, by the ways that are taken."""
     products = [
         random_packed(name, (192, 512), "cpu", torch.float32).product(torch.ones(rows, 512))
-        for name in ("Q4_K", "GPTQ")
+        for name in ("Q4_K", "GPTQ", "FP8_BLOCK", "NVFP4_SCALED")
         for rows in (3, 100)
     ]
     model = ours(reference("llama"))
@@ -120,8 +124,9 @@ def test_two_damaged_ways_of_unpacking_leave_it_to_the_processor(triton, monkeyp
     expected = results()
     sabotage(monkeypatch, "unpack", "triton", None)
     sabotage(monkeypatch, "unpack", "torch", crash)
-    tried, _ = proven(FakeCard(), ["unpack Q4_K float32", "unpack GPTQ-4-128-1 float32"])
-    assert [each.outcome for each in tried] == ["wrong", "failed", "right"] * 2
+    names = [name for name in KERNELS if name.startswith("unpack")]
+    tried, _ = proven(FakeCard(), names)
+    assert [each.outcome for each in tried] == ["wrong", "failed", "right"] * len(names)
     chosen = ladder.choices(KERNELS, tried)
     assert {*chosen.values()} == {"processor"}
     with ways.taking(chosen | {name: "unpack" for name in KERNELS if name.startswith("product")}):
@@ -178,10 +183,8 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
     assert units == {
         "memory": "B/s",
         "dense float32": "FLOP/s",
-        "unpack GPTQ-4-128-1 float32": "weights/s",
-        "unpack Q4_K float32": "weights/s",
-        "product GPTQ-4-128-1 float32": "B/s",
-        "product Q4_K float32": "B/s",
+        **{name: "weights/s" for name in KERNELS if name.startswith("unpack")},
+        **{name: "B/s" for name in KERNELS if name.startswith("product")},
         "copies": "B/s",
         "streams": "B/s",
     }
@@ -189,14 +192,19 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
     assert {each.remark for each in tried} == {"", "PCIe 4 x16"}
     speed, link = speed_of(tried)
     assert speed is not None
-    assert speed.unpack.keys() == speed.launch_s.keys() == {*speed.fused} == {"Q4_K", "GPTQ"}
+    assert (
+        speed.unpack.keys()
+        == speed.launch_s.keys()
+        == {*speed.fused}
+        == {"Q4_K", "GPTQ", "FP8_BLOCK", "NVFP4_SCALED"}
+    )
     assert link > 0
 
 
 def test_a_problem_names_neither_users_nor_folders(monkeypatch, tmp_path):
     from pathlib import Path
 
-    from engine.proof.worker import problem_of
+    from engine.proof.trial import problem_of
 
     monkeypatch.setattr(Path, "home", lambda: Path("/home/jane"))
     error = OSError("cannot open /home/jane/.triton/cache/a.so as jane (C:\\Users\\jane\\x.dll)\nmore")

@@ -41,6 +41,20 @@ def test_what_is_kept_of_a_launch_is_what_triton_takes_for_it(card):
     assert 4 < compiled <= firsts.count() - before <= len(cases)
 
 
+def test_numbers_that_triton_compiles_nothing_for_are_no_first_launch(card):
+    from engine.quantization.triton import split
+
+    launch, before = Launch(split.sum_kernel, split.SUMS), firsts.count()
+    parts, out = torch.zeros(96, 64), torch.zeros(64)
+    for count in (2, 16, 96):
+        launch((1, 1, 1), parts, out, 64, count)
+        split.sum_kernel[1, 1, 1](parts, out, 64, count, split.SUMS, enable_fp_fusion=False)
+    assert len({code for code, _, _ in card.launched}) == 1
+    assert firsts.count() == before + 1
+    launch((1, 1, 1), parts, out, 17, 2)
+    assert firsts.count() == before + 2
+
+
 def test_each_piece_of_a_streamed_pass_is_unpacked_by_one_launch(card):
     from tests.engine.streaming.null_card import NullPass
 

@@ -20,6 +20,7 @@ SHARED = dict.fromkeys(CARDS, 99 << 10) | {"Turing": 64 << 10, "Hopper": 227 << 
 # AMD's cards, with the threads that run in step. All have 64 KiB of shared memory per program or more.
 AMD = {"gfx90a": 64, "gfx942": 64, "gfx1030": 32, "gfx1100": 32, "gfx1201": 32}
 SHARED |= dict.fromkeys(AMD, 64 << 10)
+WITHOUT_CORES = ("Turing", "gfx1030")  # for matrices
 
 
 def test_kernels_compute_the_same_when_interpreted():
@@ -40,83 +41,75 @@ def test_kernels_compute_the_same_when_interpreted():
 
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
-    """A function that compiles a kernel for a card: (kernel, pointers: argument -> type, constants, card)."""
+    """A function that compiles a kernel, as `engine.quantization.triton.sources` has it, for a card."""
     pytest.importorskip("triton", reason="needs Triton")
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    from triton import compile
     from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
 
-    def compile_for(kernel, pointers, constants, card):
-        names = kernel.arg_names
-        signature = {name: "constexpr" if name in constants else pointers.get(name, "i32") for name in names}
-        values = {(names.index(name),): value for name, value in constants.items()}
+    def compile_for(source, card):
         target = GPUTarget("hip", card, AMD[card]) if card in AMD else GPUTarget("cuda", CARDS[card], 32)
-        return compile(ASTSource(kernel, signature, values), target, {"enable_fp_fusion": False})
+        return source.compiled(target)
 
     return compile_for
 
 
-def compiles(module, pointers, constants, unpack, n, card, compiled):
-    compiled(module.unpack_kernel, pointers, constants | unpack, card)
-    rows, step = module.TILES[n]
-    tile = {"ROWS": rows, "STEP": step, "N": n}
-    return compiled(module.product_kernel, pointers, constants | tile, card).metadata.shared <= SHARED[card]
+def chosen(name, dtype, rows, card):
+    from engine.quantization.triton import sources
+
+    return list(sources.sources_of(name, dtype, [rows], card not in WITHOUT_CORES))
 
 
 @pytest.mark.parametrize(
     ("name", "n", "card", "dtype"),
     [
-        *((name, 16, "Ampere", "*bf16") for name in NAMES),
-        ("Q6_K", 1, "Ampere", "*bf16"),
-        ("Q4_0", 16, "Turing", "*fp16"),
-        ("Q4_K", 64, "Hopper", "*bf16"),
-        ("Q6_K", 64, "Blackwell", "*fp32"),
-        ("Q4_K", 16, "RTX 30", "*bf16"),
-        ("Q4_K", 64, "Ada", "*bf16"),
-        ("Q4_K", 16, "gfx1030", "*bf16"),
-        ("Q6_K", 64, "gfx90a", "*bf16"),
-        ("IQ2_S", 1, "gfx942", "*bf16"),
-        ("Q4_0", 16, "gfx1201", "*bf16"),
+        *((name, 16, "Ampere", "bf16") for name in NAMES),
+        ("Q6_K", 1, "Ampere", "bf16"),
+        ("Q4_0", 16, "Turing", "fp16"),
+        ("Q4_K", 64, "Hopper", "bf16"),
+        ("Q6_K", 64, "Blackwell", "fp32"),
+        ("Q4_K", 16, "RTX 30", "bf16"),
+        ("Q4_K", 64, "Ada", "bf16"),
+        ("Q4_K", 16, "gfx1030", "bf16"),
+        ("Q6_K", 64, "gfx90a", "bf16"),
+        ("IQ2_S", 1, "gfx942", "bf16"),
+        ("Q4_0", 16, "gfx1201", "bf16"),
+        ("AWQ", 1, "Hopper", "bf16"),
+        ("AWQ", 64, "Hopper", "bf16"),
+        ("AWQ", 16, "RTX 30", "bf16"),
+        ("AWQ", 64, "Ada", "bf16"),
+        ("AWQ", 16, "Blackwell", "bf16"),
+        ("AWQ", 64, "gfx1100", "bf16"),
+        ("FP8_BLOCK", 16, "Turing", "fp16"),
+        ("FP8_ROW_F16", 64, "Ada", "bf16"),
+        ("FP8_MATRIX", 1, "Blackwell", "bf16"),
+        ("MXFP4_APART", 16, "RTX 30", "bf16"),
+        ("NVFP4_APART", 16, "Turing", "fp16"),
+        ("NVFP4_SCALED", 64, "Blackwell", "bf16"),
+        ("W4_ZEROS", 16, "Turing", "fp16"),
+        ("W4_BF16", 64, "RTX 30", "bf16"),
+        ("W4", 16, "gfx1100", "bf16"),
     ],
 )
-def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
-    from engine.quantization.triton import ggml
-
-    pointers = {"data": "*u8", "book": "*u8", "x": dtype, "out": dtype}
-    constants = dict(zip(("SCALES", "QUANT", "NBYTES", "SUBS", "SIZE"), ggml.constants(name), strict=True))
-    if ggml.FORMULAS[name].book is None:
-        constants["book"] = None
-    assert compiles(ggml, pointers, constants, {"TILE": 2048 // constants["SIZE"]}, n, card, compiled)
+def test_kernels_compile(name, n, card, dtype, compiled):
+    for _, source in chosen(name, dtype, n, card):
+        assert compiled(source, card).metadata.shared <= SHARED[card]
 
 
 @pytest.mark.parametrize(
-    ("awq", "bits", "n", "card", "dtype"),
-    [
-        (False, 3, 64, "Ampere", "*bf16"),
-        (False, 4, 16, "Turing", "*fp16"),
-        (True, 4, 1, "Hopper", "*bf16"),
-        (True, 4, 64, "Hopper", "*bf16"),
-        (True, 4, 16, "RTX 30", "*bf16"),
-        (True, 4, 64, "Ada", "*bf16"),
-        (True, 4, 16, "Blackwell", "*bf16"),
-        (True, 4, 64, "gfx1100", "*bf16"),
-    ],
+    ("bits", "n", "card", "dtype"), [(3, 64, "Ampere", "bf16"), (4, 16, "Turing", "fp16")]
 )
-def test_kernels_of_groups_compile(awq, bits, n, card, dtype, compiled):
-    from engine.quantization.triton import grouped
-
-    pointers = {"quants": "*i32", "zeros": "*i32", "index": "*i32", "scales": "*fp16", "x": dtype}
-    pointers["out"] = dtype
-    constants = {"AWQ": awq, "BITS": bits, "SIZE": 128, "PLUS": 1} | ({"index": None} if awq else {})
-    assert compiles(grouped, pointers, constants, {"ROWS": 64, "STEP": 32}, n, card, compiled)
+def test_kernels_of_gptq_compile(bits, n, card, dtype, compiled):
+    both = [source for kernel, source in chosen("GPTQ", dtype, n, card) if f"{bits} bits" in kernel]
+    assert len(both) == 2
+    for source in both:
+        assert compiled(source, card).metadata.shared <= SHARED[card]
 
 
 @pytest.mark.parametrize("card", ["Turing", "RTX 30", "Ada", "Blackwell", "gfx90a"])
 def test_sums_of_parts_compile(card, compiled):
-    from engine.quantization.triton import split
+    from engine.quantization.triton import sources
 
-    assert compiled(split.sum_kernel, {"parts": "*fp32", "out": "*fp16"}, {"TILE": 1024}, card)
+    assert compiled(sources.sum_of_parts("fp16"), card)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""Lets a card compile kernels and record passes while a pair is loaded, so that no answer waits for it."""
+
+import logging
+
+from engine.errors import card_stopped, exhausted_tier
+from engine.proof.card_proof import CardProof
+from engine.proof.trial import problem_of
+from engine.serving.load import LoadJob
+from engine.serving.session import Session
+
+log = logging.getLogger(__name__)
+
+
+def warm_up(job: LoadJob, session: Session, drafter: str, proof: CardProof | None) -> None:
+    """Take every step of the pair's models, if they run on a card, and report each. A kernel that fails takes
+    its next safer way; what there is no memory for is left to the answers. drafter: the one of the answers.
+
+    Raises Interrupted if the user cancels, and the error of a card that has stopped.
+    """
+    pair = session.pair
+    if pair.target.model.device == "cpu":
+        return
+    from engine.torch_model.warm_up import WarmUpStep, steps_of
+
+    steps = steps_of(pair.target, session.drafter(drafter).needs.hidden_layers)
+    if pair.draft is not None:
+        steps += steps_of(pair.draft)
+
+    def take(step: WarmUpStep) -> None:
+        while True:
+            try:
+                step.run()
+                return
+            except Exception as error:  # whatever a compiler or a driver raises
+                if card_stopped(error):
+                    raise
+                log.warning("%s cannot be made ready: %s", ", ".join(step.kernels), error)
+                if exhausted_tier(error) or proof is None:
+                    return
+                if not proof.step_down(step.kernels, problem_of(error)):
+                    return
+
+    for done, step in enumerate(steps):
+        job.report("compiling", done, len(steps))
+        take(step)
+    if steps:
+        job.report("compiling", len(steps), len(steps))

@@ -1,0 +1,80 @@
+"""The kernels that are checked on a card are those that its models and their heads run."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine.checkpoints import Groups, open_checkpoint
+from engine.formats import FORMATS
+from engine.heads import open_heads
+from engine.proof.kernels import GENERAL, every, needed
+from tests.engine.heads import made
+from tests.engine.heads.test_service import write_target
+from tests.engine.models import reference
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    return open_checkpoint(write_target(tmp_path_factory.mktemp("target")))
+
+
+def stored_as(file, form, groups=None):
+    """Return the file as if its matrices were in another format."""
+    weights = {
+        name: replace(each, format=form, groups=groups) if len(each.shape) == 2 else each
+        for name, each in file.weights.items()
+    }
+    return replace(file, weights=weights)
+
+
+def of_formats(names):
+    return {name for name in names if name.split()[0] in ("unpack", "product")}
+
+
+@pytest.mark.parametrize(
+    ("form", "groups", "kernels"),
+    [
+        ("BF16", None, None),
+        ("Q4_K", None, "Q4_K"),
+        ("AWQ", Groups(4, 128, 0), "AWQ-4-128-0"),
+        ("FP8_BLOCK", None, "FP8_BLOCK"),
+        ("W4_ZEROS_BF16", None, "W4_ZEROS_BF16"),
+        ("NVFP4_SCALED", None, "NVFP4_SCALED"),
+        ("NVFP4_FACTORED", None, "NVFP4"),
+    ],
+)
+def test_every_format_that_is_packed_is_checked(target, form, groups, kernels):
+    names = needed([(stored_as(target, form, groups), "bfloat16")])
+    expected = {f"{kind} {kernels} bfloat16" for kind in ("unpack", "product")} if kernels else set()
+    assert of_formats(names) == expected
+    assert {*GENERAL, "dense bfloat16"} < {*names}
+
+
+def test_a_report_has_every_format_with_kernels():
+    subjects = {name.split()[1].partition("-")[0] for name in of_formats(every("float16"))}
+    assert subjects == FORMATS.keys() - {"F64", "F32", "F16", "BF16", "NVFP4_FACTORED"}
+
+
+def widths(names):
+    return {int(name.split()[1]) for name in names if name.startswith("attention")}
+
+
+def test_layers_of_other_widths_are_checked_too(tmp_path):
+    reference("gemma4_text").save_pretrained(tmp_path)
+    file = open_checkpoint(tmp_path)
+    assert widths(needed([(file, "float32")])) == {8, 16}, "those with a window, and the others"
+
+
+@pytest.mark.parametrize("kind", ["eagle3", "dflash", "p-eagle"])
+def test_heads_of_another_width_than_the_target_are_checked(target, kind, tmp_path):
+    folder = made.save(tmp_path, kind, made.random_weights(kind), head_dim=24)
+    heads = open_heads(folder)
+    own = widths(needed([(target, "float16")]))
+    assert widths(needed([(target, "float16")], [(heads, "float16")])) == own | {24}
+    assert 24 not in own
+
+
+def test_medusa_heads_attend_to_nothing(target, tmp_path):
+    heads = open_heads(made.save(tmp_path, "medusa_2", made.random_weights("medusa_2")))
+    models = [(target, "float16")]
+    assert needed(models, [(heads, "float16")]) == needed(models)
