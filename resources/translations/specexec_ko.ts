@@ -2733,10 +2733,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>모델이 있는 디스크가 응답하지 않습니다</translation>
         </message>
         <message>
-            <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
-            <translation>이 모델은 디스크에서 계속 다시 읽히며, 초안을 만들어 줄 더 작은 모델이 여기에 없습니다. 스스로 초안을 만들 수 있습니다. 더 적은 비트의 사본을 한 번 만들며, 디스크 공간 {}을(를) 차지합니다.</translation>
-        </message>
-        <message>
             <source>This model is read from the disk again and again. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
             <translation>이 모델은 디스크에서 계속 다시 읽힙니다. 스스로 초안을 만들 수 있습니다. 더 적은 비트의 사본을 한 번 만들며, 디스크 공간 {}을(를) 차지합니다.</translation>
         </message>
@@ -6558,12 +6554,12 @@ other: everything else</source>
             <translation>모델</translation>
         </message>
         <message>
-            <source>Preparing your graphics card</source>
-            <translation>그래픽 카드를 준비하는 중입니다</translation>
-        </message>
-        <message>
             <source>Preparing the model; this takes longer the first time</source>
             <translation>모델을 준비하는 중입니다. 처음에는 더 오래 걸립니다</translation>
+        </message>
+        <message>
+            <source>Preparing your graphics card</source>
+            <translation>그래픽 카드를 준비하는 중입니다</translation>
         </message>
         <message>
             <source>Reading the model files</source>

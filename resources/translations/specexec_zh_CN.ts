@@ -2733,10 +2733,6 @@ KV 缓存：模型对已有文本的记忆
             <translation>存放模型的磁盘没有响应</translation>
         </message>
         <message>
-            <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
-            <translation>此模型需要不断从磁盘读取，而这里没有更小的模型为它起草。它可以为自己起草：只需制作一次位数更少的副本，占用磁盘空间 {}。</translation>
-        </message>
-        <message>
             <source>This model is read from the disk again and again. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
             <translation>此模型需要不断从磁盘读取。它可以为自己起草：只需制作一次位数更少的副本，占用磁盘空间 {}。</translation>
         </message>
@@ -6558,12 +6554,12 @@ other: everything else</source>
             <translation>模型</translation>
         </message>
         <message>
-            <source>Preparing your graphics card</source>
-            <translation>正在准备您的显卡</translation>
-        </message>
-        <message>
             <source>Preparing the model; this takes longer the first time</source>
             <translation>正在准备模型；首次需要更长时间</translation>
+        </message>
+        <message>
+            <source>Preparing your graphics card</source>
+            <translation>正在准备您的显卡</translation>
         </message>
         <message>
             <source>Reading the model files</source>
