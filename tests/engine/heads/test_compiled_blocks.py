@@ -164,7 +164,7 @@ def trained_target():
 def test_trained_heads_have_as_many_guesses_accepted_as_through_torch(kind, tmp_path, one_thread):
     module, of = trained_target()
     found = []
-    for head in both(opened(tmp_path, kind, training.train(kind, module, 48)), of):
+    for head in both(opened(tmp_path, kind, training.train(kind, module, 64)), of):
         drafters = [make_drafter(kind, DrafterParts(of.vocabulary, heads=head)) for _ in PROMPTS]
         runs = [
             run(of, drafter, prompt, Sampler(), BUDGET, beams=4, depth=8, max_new_tokens=24)
