@@ -30,7 +30,7 @@ from app.panel.tree_page import TreePage
 from app.widgets import motion
 from app.widgets.fault_words import in_one
 from app.widgets.form_parts import Scrolling, label
-from app.widgets.plain_text import PlainMessageBox
+from app.widgets.plain_text import PlainMessageBox, plain
 from engine.errors import DiskProblem
 from engine.protocol.messages import Answer, Committed, IterationDone, Loaded, PassProgress, TreeGrown
 
@@ -261,7 +261,7 @@ class Panel(QFrame):
             self.memory.show_memory(answer.memory)
         told = answer.experts and run_figures.experts_line(answer.experts, answer.tokens)
         self._experts.setText(told or "")
-        self._experts.setToolTip(run_figures.layers_line(answer.experts) if answer.experts else "")
+        self._experts.setToolTip(plain(run_figures.layers_line(answer.experts)) if answer.experts else "")
         self._tell()
         self._charts_timer.stop()
         self._refresh()

@@ -223,7 +223,7 @@ def table(report: StreamingReport) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mean:
+class _MeanIteration:
     """The mean iteration of one answer: its seconds by phase."""
 
     tokens_per_second: float
@@ -274,7 +274,7 @@ class AnswerTimes:
         draft goes on while the target verifies, where it can. The answers of both ways alternate, with
         transfers between them, and have one bound."""
         ways = [False] if self.only_turns() else [False, True]
-        means: dict[bool, list[_Mean]] = {way: [] for way in ways}
+        means: dict[bool, list[_MeanIteration]] = {way: [] for way in ways}
         links = [self._link_s()]
         for _ in range(self._repeats):
             for way in ways:
@@ -295,7 +295,7 @@ class AnswerTimes:
         target_s = self._resident[max(rows for rows in self._resident if rows <= max(budget, 1))].s
         return max(median(links), drafting_s + target_s)
 
-    def _answer(self, drafter: str, budget: int, temperature: float, overlaps: bool) -> _Mean:
+    def _answer(self, drafter: str, budget: int, temperature: float, overlaps: bool) -> _MeanIteration:
         session = self._engine.session
         assert session is not None
         options = protocol.Options(
@@ -314,7 +314,7 @@ class AnswerTimes:
             name: getattr(answer.seconds, name) / answer.target_passes
             for name in protocol.Seconds.__struct_fields__
         }
-        return _Mean(answer.tokens_per_second or 0.0, answer.tokens_per_pass or 0.0, phases)
+        return _MeanIteration(answer.tokens_per_second or 0.0, answer.tokens_per_pass or 0.0, phases)
 
     def _medians(
         self,
@@ -322,7 +322,7 @@ class AnswerTimes:
         budget: int,
         temperature: float,
         overlaps: bool,
-        means: list[_Mean],
+        means: list[_MeanIteration],
         bound_s: float,
     ) -> Iterations:
         seconds = [mean.s for mean in means]
