@@ -33,7 +33,8 @@ class ExpertCounts:
     def __sub__(self, before: "ExpertCounts") -> "ExpertCounts":
         """Return what was done since `before`."""
         by_layer = {}
-        for layer, (chosen, near) in self.by_layer.items():
+        for layer in self.by_layer.keys() | before.by_layer.keys():
+            chosen, near = self.by_layer.get(layer, (0, 0))
             chosen_before, near_before = before.by_layer.get(layer, (0, 0))
             by_layer[layer] = chosen - chosen_before, near - near_before
         return ExpertCounts(
