@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints import Span
+from engine.errors import Interrupted
 from engine.streaming.crew import SYSTEM, Crew, Member
 from engine.streaming.disk import SECTOR, Readable, aligned, memory
 from engine.streaming.disk_watch import DiskWatch
@@ -61,17 +62,19 @@ class RowReader:
         self._closed = False
 
     def read(self, read: Callable[[], Rows]) -> Rows:
-        """Return what `read` does, which the thread calls. Raises its errors, and those of
-        `DiskWatch.wait`."""
+        """Return what `read` does, which the thread calls. Raises its errors, and those of `DiskWatch.wait`;
+        Interrupted, too, if this is closed before the rows are here."""
         order = _Order(read)
         with self._changed:
-            self._thread = self._thread or self._crew.start(self._work, "rows")
-            self._orders.append(order)
-            self._changed.notify_all()
-            self._watch.wait(self._changed, lambda: order.is_done)
+            if not self._closed:
+                self._thread = self._thread or self._crew.start(self._work, "rows")
+                self._orders.append(order)
+                self._changed.notify_all()
+                self._watch.wait(self._changed, lambda: order.is_done or self._closed)
         if order.error is not None:
             raise order.error
-        assert order.rows is not None
+        if order.rows is None:
+            raise Interrupted("The model is being closed.")
         return order.rows
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
-from engine.streaming import DiskTable
+from engine.streaming import DiskTable, disk_watch
 from engine.streaming.disk import SECTOR
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.table import RowReader
@@ -49,9 +49,10 @@ class NumberedRows:
     set."""
 
     def __init__(self):
-        self.answers = threading.Event()
+        self.begun, self.answers = threading.Event(), threading.Event()
 
     def read(self, into, offset, needed):
+        self.begun.set()
         assert self.answers.wait(PATIENCE_S)
         number = offset // SECTOR
         if number == 1:
@@ -77,3 +78,27 @@ def test_a_thread_reads_rows_for_those_that_compute_and_stop_ends_their_wait():
     assert np.unique(table.rows(np.array([0]))) == [0]
     reader.close()
     assert threading.active_count() == threads
+
+
+def test_closing_ends_a_wait_for_rows_and_a_later_one(monkeypatch):
+    monkeypatch.setattr(disk_watch, "LEFT_S", 0.0)  # the thread that reads is left behind
+    file, reader, ended = NumberedRows(), RowReader(DiskWatch("weights")), []
+    table = DiskTable(Span(Path("table"), 0, 3 * SECTOR, (3, SECTOR // 2), "F16"), file)
+    table.reader = reader
+
+    def look_up():
+        try:
+            table.rows(np.array([0]))
+        except Interrupted as end:
+            ended.append(end)
+
+    waiting = threading.Thread(target=look_up, daemon=True)
+    waiting.start()
+    assert file.begun.wait(PATIENCE_S)
+    reader.close()
+    waiting.join(PATIENCE_S)
+    later = threading.Thread(target=look_up, daemon=True)
+    later.start()
+    later.join(PATIENCE_S)
+    file.answers.set()
+    assert len(ended) == 2
