@@ -6,7 +6,8 @@ the link nor the verdict waits for more than one layer of the draft: a chunk tha
 one in its way, and the ring reads on. A card lets the target go first by itself, and does not tell the
 program when it waits.
 
-The launching thread alone calls `progress`, and so it alone tells the user anything.
+The launching thread alone calls `progress`. The thread of the pass tells only for how long the disk has not
+answered, through `DiskWatch.on_silence`.
 """
 
 from collections.abc import Callable

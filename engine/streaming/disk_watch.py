@@ -8,7 +8,7 @@ do, and a thread whose read is never answered is left behind, with the memory th
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from engine.errors import DiskSilent, Interrupted
 from engine.interruption import is_interrupted
@@ -34,7 +34,8 @@ class DiskWatch:
 
     Attribute: `on_silence`: called on a thread that waits, with the seconds for which the disk has not
     answered, each time that TOLD_S more have passed, and with 0 once it answers, or once nobody waits any
-    more. It must not wait.
+    more. The lock of what waits is held then, so it must not wait. Its errors are ignored: what waits for
+    bytes does not fail because the user cannot be told.
     """
 
     def __init__(self, name: str, crew: Crew = SYSTEM) -> None:
@@ -78,10 +79,10 @@ class DiskWatch:
                     raise DiskSilent(self._name, silent_s)
                 if (times := int(silent_s / TOLD_S)) != told:
                     told = times
-                    self.on_silence(silent_s if told else 0.0)
+                    self._tell(silent_s if told else 0.0)
         finally:
             if told:
-                self.on_silence(0.0)
+                self._tell(0.0)
 
     def join(self, threads: Sequence[Member]) -> None:
         """Wait for threads that end once their reads have ended, but for no disk that has not answered for
@@ -89,6 +90,10 @@ class DiskWatch:
         for thread in threads:
             while thread.is_alive() and self.silent_s < LEFT_S:
                 thread.join(STOP_S)
+
+    def _tell(self, seconds: float) -> None:
+        with suppress(Exception):  # any error: a terminal, for example, may be gone
+            self.on_silence(seconds)
 
     def _count(self, more: int) -> None:
         with self._guard:

@@ -82,6 +82,20 @@ def test_stop_ends_a_wait():
     assert reader.clock.now() < 11
 
 
+def test_a_user_who_cannot_be_told_changes_nothing():
+    reader = Reader()
+
+    def fail(seconds):
+        reader.told.append(seconds)
+        raise BrokenPipeError
+
+    reader.watch.on_silence = fail
+    reader.run(15.0)
+    assert len(reader.told) == 2
+    with pytest.raises(DiskSilent):
+        reader.run(10_000.0)
+
+
 def test_a_thread_whose_read_is_not_answered_is_not_waited_for():
     clock = VirtualClock()
     watch = DiskWatch("a-model.gguf", clock)
