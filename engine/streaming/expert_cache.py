@@ -257,8 +257,8 @@ class ExpertCache(ExpertHome):
                     self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure
-            if self._is_last(expert, error):
-                spare = self._finish(expert, spare)
+            if (filled := self._filled(expert, error)) is not None:
+                spare = self._finish(expert, filled, spare)
 
     def _take(self) -> tuple[int, Extent] | None:
         """Wait until there is a piece to read; return the expert and the piece. Return None once the cache is
@@ -278,21 +278,21 @@ class ExpertCache(ExpertHome):
         chosen = {*self._held, *self._policy.wanted}
         return next((at for at, (expert, _) in enumerate(self._pieces) if expert in chosen), 0)
 
-    def _is_last(self, expert: int, error: Exception | None) -> bool:
-        """Note that a piece has been read, or why it cannot be; return whether it was the expert's last, and
-        the cache is open."""
+    def _filled(self, expert: int, error: Exception | None) -> Slot | None:
+        """Note that a piece has been read, or why it cannot be. Return the expert's slot if the piece was its
+        last, and the cache is open."""
         with self._changed:
             if error is not None:
                 self._errors[expert] = error
                 self._broken.add(expert)
                 self._changed.notify_all()
             self._missing[expert] -= 1
-            return not self._missing[expert] and not self._closed
+            return None if self._missing[expert] or self._closed else self._slots[expert]
 
-    def _finish(self, expert: int, spare: NDArray[np.uint8] | None) -> NDArray[np.uint8] | None:
-        """Pack an expert whose pieces have all arrived; free its slot if one of them is lost. Return the
-        memory that is spare then."""
-        slot, error = self._slots[expert], None
+    def _finish(self, expert: int, slot: Slot, spare: NDArray[np.uint8] | None) -> NDArray[np.uint8] | None:
+        """Pack an expert whose pieces have all arrived in its slot; free the slot if one of them is lost.
+        Return the memory that is spare then."""
+        error = None
         if spare is not None and expert not in self._broken:
             try:
                 self._experts[expert].pack(slot.bytes, spare)

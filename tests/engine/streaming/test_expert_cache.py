@@ -12,8 +12,9 @@ import pytest
 from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
-from engine.streaming import disk, expert_cache
+from engine.streaming import disk, disk_watch, expert_cache
 from engine.streaming.chunks import GAP_NBYTES, CachedForm, StoredMatrix, make_chunk
+from engine.streaming.crew import SystemCrew
 from engine.streaming.disk import SECTOR, DiskFile
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
@@ -139,6 +140,40 @@ def test_stop_ends_a_miss_on_a_disk_that_stands_still(data, monkeypatch):
     cache.choose([1, 2])
     assert cache.fetch(2).tobytes() == content[2]
     cache.close()
+
+
+class ClosesWhenRead(SystemCrew):
+    """Its condition closes the cache right after a reader has noted the last piece of an expert, as another
+    thread may. Attributes: `cache`; `closed`, set then."""
+
+    def __init__(self):
+        self.cache, self.closed = None, threading.Event()
+
+    def condition(self):
+        crew = self
+
+        class Condition(threading.Condition):
+            def __exit__(self, *error):
+                super().__exit__(*error)
+                if crew.cache and 0 in crew.cache._missing.values() and not crew.closed.is_set():
+                    crew.closed.set()
+                    crew.cache.close()
+
+        return Condition()
+
+
+def test_a_reader_that_a_close_leaves_behind_ends_without_an_error(data, monkeypatch):
+    chunks, files, _ = data
+    monkeypatch.setattr(disk_watch, "LEFT_S", 0.0)  # `close` waits for no reader
+    crew = ClosesWhenRead()
+    policy = ExpertPolicy([chunk.mixture for chunk in chunks])
+    crew.cache = cache = ExpertCache(chunks, 4, files, policy, DiskWatch("weights"), crew=crew)
+    cache.choose([1])
+    assert crew.closed.wait(60)
+    for thread in cache._threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not cache._slots
 
 
 def test_what_the_last_pass_used_is_read_before_its_mixture_chooses(data):
