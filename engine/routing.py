@@ -71,21 +71,32 @@ class RoutingCounts:
         return min(1.0, hits / sum(saved * slots for saved, slots in offers))
 
 
-def kept_counts(model: Path) -> RoutingCounts | None:
-    """Return the counts kept for a model; None if there are none, or if they are damaged. model: a GGUF file,
-    which may be any part of several, or a folder or a file in it."""
-    with suppress(OSError, ValueError):
-        return read_json(_place(model), RoutingCounts)
-    return None
+class RoutingFile:
+    """The file with the counts kept for a model. Only making this touches the model's own files, whose disk
+    may not answer later.
 
+    Attribute: `path`: None if the model has no files; then nothing is kept.
+    """
 
-def keep_counts(model: Path, counts: RoutingCounts) -> None:
-    """Keep the counts of a model, given as for `kept_counts`. Does nothing if its files are gone, or if the
-    folder of the counts is not writable."""
-    with suppress(OSError):
-        place = _place(model)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, msgspec.json.encode(counts))
+    def __init__(self, model: Path) -> None:
+        """model: a GGUF file, which may be any part of several, or a folder or a file in it."""
+        self.path: Path | None = None
+        with suppress(OSError):
+            self.path = _place(model)
+
+    def read(self) -> RoutingCounts | None:
+        """Return the counts; None if there are none, or if they are damaged."""
+        if self.path is not None:
+            with suppress(OSError, ValueError):
+                return read_json(self.path, RoutingCounts)
+        return None
+
+    def keep(self, counts: RoutingCounts) -> None:
+        """Replace the counts. Does nothing if their folder is not writable."""
+        if self.path is not None:
+            with suppress(OSError):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(self.path, msgspec.json.encode(counts))
 
 
 def _place(model: Path) -> Path:

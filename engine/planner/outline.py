@@ -33,7 +33,7 @@ from engine.planner.tiles import (
     tiling_nbytes,
 )
 from engine.planner.uneven import catalogued_uneven, stored_uneven
-from engine.routing import RoutingCounts, kept_counts
+from engine.routing import RoutingCounts, RoutingFile
 
 # Gemma 3n and 4: the table of inputs that layers have of their own, which is read by rows as an embedding is;
 # and what a pass multiplies before the first layer, and counts as part of it.
@@ -242,7 +242,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         if model.experts
         else 0,
         answers=model.experts_per_token * model.hidden if model.experts else 0,
-        routing=kept_counts(installed) if installed else None,
+        routing=RoutingFile(installed).read() if installed else None,
         matrices=catalogued_matrices(model, variant),
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),
@@ -344,7 +344,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         chosen=chosen,
         choices=row_choices(weights, experts, used),
         answers=used * hidden if expert_nbytes else 0,
-        routing=kept_counts(checkpoint.path) if expert_nbytes else None,
+        routing=RoutingFile(checkpoint.path).read() if expert_nbytes else None,
         own_layer=_own_layer(checkpoint, vocabulary, hidden),
         substitutes=()
         if mixtures

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import PlainFormat
-from engine.routing import keep_counts, kept_counts
+from engine.routing import RoutingFile
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
@@ -129,6 +129,7 @@ class Streamer:
         self._staged: StagedLink | None = None
         self._ring: Ring | DeviceRing | None = None
         self._cache: ExpertCache | DeviceExperts | None = None
+        self._routing: RoutingFile | None = None  # of the experts
 
     def start(self, progress: Callable[[int, int], None]) -> None:
         """Fill the RAM tier and start streaming. progress: called with (bytes read, bytes in all); it may
@@ -203,7 +204,8 @@ class Streamer:
     def _policy(self) -> ExpertPolicy:
         """Return a policy that knows what earlier answers have taught."""
         mixtures = [expert.mixture or 0 for expert in self._experts]
-        return ExpertPolicy(mixtures, kept_counts(self._model))
+        self._routing = RoutingFile(self._model)
+        return ExpertPolicy(mixtures, self._routing.read())
 
     @property
     def lendable(self) -> dict[int, list[tuple[Movable, tuple[NDArray[np.uint8], ...]]]]:
@@ -408,8 +410,8 @@ class Streamer:
     def remember(self) -> None:
         """Keep what the passes have taught about the routing for the next start of the program."""
         counts = self.experts
-        if self._cache and counts and counts.used:
-            keep_counts(self._model, self._cache.routing)
+        if self._cache and self._routing and counts and counts.used:
+            self._routing.keep(self._cache.routing)
 
     def close(self) -> None:
         with ExitStack() as closing:  # all of it, even if the device reports an error

@@ -8,7 +8,7 @@ import pytest
 
 from engine.bench.experts import measure
 from engine.bench.made_routing import Routing, routed
-from engine.routing import RoutingCounts, _place, keep_counts, kept_counts
+from engine.routing import RoutingCounts, RoutingFile
 from engine.streaming.expert_policy import ExpertPolicy
 
 COUNTS = RoutingCounts((1.0, 0.5), (2.0, 3.0), 1.0, 2.0, 4.0)
@@ -32,43 +32,43 @@ def file(tmp_path):
 
 
 def test_models_with_the_same_name_in_two_folders_have_counts_of_their_own(file, tmp_path):
-    assert kept_counts(file) is None
-    keep_counts(file, COUNTS)
+    assert RoutingFile(file).read() is None
+    RoutingFile(file).keep(COUNTS)
     other = written(tmp_path / "there" / file.name)
-    assert kept_counts(other) is None
-    keep_counts(other, OTHERS)
-    assert (kept_counts(file), kept_counts(other)) == (COUNTS, OTHERS)
+    assert RoutingFile(other).read() is None
+    RoutingFile(other).keep(OTHERS)
+    assert (RoutingFile(file).read(), RoutingFile(other).read()) == (COUNTS, OTHERS)
     link = tmp_path / "link.gguf"
     link.symlink_to(file)
-    assert kept_counts(link) == COUNTS, "it is the same file"
+    assert RoutingFile(link).read() == COUNTS, "it is the same file"
 
 
 def test_parts_of_a_file_and_files_of_a_folder_are_one_model(tmp_path):
     parts = [written(tmp_path / f"a-model-{part:05}-of-00002.gguf") for part in (1, 2)]
     written(tmp_path / "a-model-00001-of-00003.gguf")
-    keep_counts(parts[0], COUNTS)
-    assert kept_counts(parts[1]) == COUNTS
-    assert kept_counts(tmp_path / "a-model-00001-of-00003.gguf") is None
+    RoutingFile(parts[0]).keep(COUNTS)
+    assert RoutingFile(parts[1]).read() == COUNTS
+    assert RoutingFile(tmp_path / "a-model-00001-of-00003.gguf").read() is None
     folder = tmp_path / "folder"
     one, _ = (written(folder / f"{name}.safetensors") for name in "ab")
-    keep_counts(folder, OTHERS)
-    assert kept_counts(folder) == kept_counts(one) == OTHERS
+    RoutingFile(folder).keep(OTHERS)
+    assert RoutingFile(folder).read() == RoutingFile(one).read() == OTHERS
 
 
 def test_a_model_that_is_replaced_begins_without_counts(file):
-    keep_counts(file, COUNTS)
+    RoutingFile(file).keep(COUNTS)
     written(file, b"other weights")
-    assert kept_counts(file) is None
-    keep_counts(file, COUNTS)
+    assert RoutingFile(file).read() is None
+    RoutingFile(file).keep(COUNTS)
     os.utime(file, ns=(1, 1))
-    assert kept_counts(file) is None
+    assert RoutingFile(file).read() is None
 
 
 def test_nothing_is_kept_of_a_model_that_is_gone(file, tmp_path):
     file.unlink()
-    keep_counts(file, COUNTS)
-    keep_counts(tmp_path, COUNTS)  # a folder without weights
-    assert kept_counts(file) is kept_counts(tmp_path) is None
+    RoutingFile(file).keep(COUNTS)
+    RoutingFile(tmp_path).keep(COUNTS)  # a folder without weights
+    assert RoutingFile(file).read() is RoutingFile(tmp_path).read() is None
     assert not (tmp_path / "data").exists()
 
 
@@ -89,11 +89,11 @@ def test_nothing_is_kept_of_a_model_that_is_gone(file, tmp_path):
     ],
 )
 def test_a_damaged_file_is_ignored_and_replaced(content, file):
-    keep_counts(file, COUNTS)
-    _place(file).write_bytes(content)
-    assert kept_counts(file) is None
-    keep_counts(file, COUNTS)
-    assert kept_counts(file) == COUNTS
+    RoutingFile(file).keep(COUNTS)
+    RoutingFile(file).path.write_bytes(content)
+    assert RoutingFile(file).read() is None
+    RoutingFile(file).keep(COUNTS)
+    assert RoutingFile(file).read() == COUNTS
 
 
 def test_counts_of_a_model_with_other_experts_are_ignored():

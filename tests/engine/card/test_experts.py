@@ -7,7 +7,7 @@ import torch
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.planner.expert_loan import ExpertTimes
-from engine.routing import kept_counts
+from engine.routing import RoutingFile
 from engine.streaming import WeightLimits
 from engine.torch_model.near_experts import ExpertProcessor
 from tests.engine.card.card import CARD, DEVICE
@@ -128,7 +128,7 @@ def test_what_an_answer_teaches_fills_the_card_at_the_next_start(path):
     Sequence(model, CONTEXT).extend([5])
     chosen = model.experts.misses
     model.close()
-    assert kept_counts(path) is not None
+    assert RoutingFile(path).read() is not None
     model = load(path, limits=limits)
     Sequence(model, CONTEXT).extend([5])
     assert (model.experts.hits, model.experts.misses) == (chosen, 0)

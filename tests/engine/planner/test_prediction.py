@@ -10,7 +10,7 @@ from engine.planner.machines import GIB, MachineProfile, graphics_card, processo
 from engine.planner.outline import catalogued
 from engine.planner.placement import LayerPlacement, place
 from engine.planner.prediction import Stream, growth, iteration, misses, pass_s, stream
-from engine.routing import RoutingCounts, keep_counts
+from engine.routing import RoutingCounts, RoutingFile
 from tests.engine.planner.made import CARD, CPU, DESKTOP, DRAFT, PAIR, TARGET, outline
 
 # The machine on which the README's figures were measured.
@@ -103,7 +103,7 @@ def test_what_a_model_has_learned_replaces_the_usual_hit_rate(monkeypatch, tmp_p
     file = tmp_path / mixture.file
     file.touch()
     even = RoutingCounts((50.0,) * 64, (800.0,) * 64, 8.0, 128.0, 850.0)  # no expert is used more than others
-    keep_counts(file, even)
+    RoutingFile(file).keep(even)
     learned = catalogued("qwen3-30b-a3b-q4_k_m").hit_rate(0.25)
     assert learned == pytest.approx(0.25, abs=0.02)
     assert learned < usual

@@ -9,13 +9,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from engine import routing
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.protocol import Chat, IterationDone, Load, Message, Options
 from engine.quantization import Experts
-from engine.routing import kept_counts
+from engine.routing import RoutingFile
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
@@ -292,11 +293,21 @@ def test_an_answer_tells_what_the_cache_did_and_its_tokens_do_not_depend_on_it(t
         assert ("target", "ssd") not in parts, "the dense parts are in memory"
 
 
+def test_what_passes_taught_is_kept_without_a_look_at_the_models_files(path, monkeypatch):
+    model = load(path, limits=WeightLimits(1_300_000))
+    Sequence(model, CONTEXT).extend([5])
+    with monkeypatch.context() as patched:
+        patched.setattr(routing, "_files", lambda _: pytest.fail("their disk may be silent"))
+        model.remember()
+        model.close()
+    assert RoutingFile(path).read() is not None
+
+
 def test_a_cache_is_filled_with_the_experts_that_earlier_answers_used(path):
     limits = WeightLimits(1_300_000)
     model = load(path, limits=limits)
     model.remember()  # nothing has been learned, so nothing is kept
-    assert kept_counts(path) is None
+    assert RoutingFile(path).read() is None
     routed = Routed(model)
     Sequence(model, CONTEXT).extend([5])
     model.close()
