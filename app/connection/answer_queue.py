@@ -6,7 +6,9 @@ read the engine's events (`engine_link`).
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
+from operator import is_
 from typing import Protocol
 
 from msgspec import structs
@@ -24,10 +26,19 @@ from app.connection.pending_answer import (
 )
 from app.connection.store_errors import reporting
 from app.connection.tool_use import stored_calls, with_tools
-from app.store import AttachedFile, ChatSettings, ModelPair, NotInStore, Store, StoredCall, to_send
+from app.store import (
+    AttachedFile,
+    ChatSettings,
+    ModelPair,
+    NotInStore,
+    Store,
+    StoredCall,
+    StoreError,
+    to_send,
+)
 from app.store.quoted import whole_files
 from app.store.tree import path_to
-from app.store.under_way import SAVE_EVERY_S
+from app.store.under_way import SAVE_EVERY_S, AnswerUnderWay
 from app.tools.toolbox import Toolbox
 from engine.protocol import messages
 from engine.protocol.thoughts import closing_of
@@ -83,10 +94,10 @@ class AnswerQueue(QObject):
         self.waiting: deque[Waiting] = deque()
         self.viewers: list[Viewer] = []
         self._store, self._engine, self._toolbox = store, engine, toolbox
-        self._due: deque[tuple[int, int]] = deque()  # chats, and answers whose calls are settled
+        self._due: deque[tuple[int, int]] = deque()  # chats, and messages in them that are to be answered
         self._unsaved: list[UnsavedAnswer] = []
-        self._next_look = QTimer(self, interval=round(1000 * SAVE_EVERY_S))
-        self._next_look.timeout.connect(self._look_at_unsaved)
+        self._next_try = QTimer(self, interval=round(1000 * SAVE_EVERY_S), singleShot=True)
+        self._next_try.timeout.connect(self._try_again)
         self._ends_thought = False  # whether the answer in progress was stopped to end its thought
         self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
         engine.answer_event.connect(self._receive)
@@ -120,54 +131,12 @@ class AnswerQueue(QObject):
         added: str = "",
     ) -> None:
         """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. added:
-        text that is added to a continued answer first. May raise a StoreError.
-
-        The new answer is written to the store first, so that the messages are read only once, for both the
-        request and those who show them.
-        """
+        text that is added to a continued answer first. May raise a StoreError."""
         if self._engine.state is State.IDLE:
             self._postponed = lambda: self.answer(chat, message, settings, loops=loops, added=added)
             self._engine.load()
-        pair = self._engine.pair
-        if pair is None or self._engine.state is not State.READY:
-            return
-        self._store.messages.save_ends()
-        goes_on = self._store.messages.can_go_on(message)
-        if not goes_on and self._store.files.has_any(chat):
-            self._choose_reading(chat, message, pair.context)
-        settings = settings or self._with_left_out(chat, message, pair.context)
-        if loops:
-            settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
-        if goes_on:
-            under_way = self._store.messages.resume(message, settings, ModelPair.of(pair), added)
-        else:
-            under_way = self._store.messages.answer(message, settings, ModelPair.of(pair))
-        try:
-            stored = self._store.messages.all(chat)
-            path = without_oldest(path_to(stored, message), settings.left_out)
-            texts = self._store.files.texts(whole_files(path))
-            telemetry = any(viewer.telemetry for viewer in self.viewers)
-            request = with_tools(
-                self._toolbox,
-                settings,
-                pair,
-                path,
-                to_send(path, settings.system, texts),
-                request_options(settings, telemetry),
-                template_input(settings, pair),
-            )
-            self._engine.ask(
-                request.conversation,
-                request.options,
-                chat=conversation_name(chat),
-                template=request.template,
-            )
-        except BaseException:
-            self._saves(UnsavedAnswer(chat, under_way), under_way.interrupt)
-            raise
-        self.answering = Answering(chat, under_way, request)
-        self.began.emit(chat, stored)
-        self.listed.emit()
+        if self._engine.pair is not None and self._engine.state is State.READY:
+            self._send(chat, message, *self._begin(chat, message, settings, loops, added))
 
     def stop(self) -> None:
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
@@ -205,6 +174,69 @@ class AnswerQueue(QObject):
         self._engine.forget(conversation_name(chat))
 
     # -- the answer in progress ------------------------------------------------------------------------------
+
+    def _begin(
+        self,
+        chat: int,
+        message: int,
+        settings: ChatSettings | None = None,
+        loops: bool = False,
+        added: str = "",
+    ) -> tuple[AnswerUnderWay, ChatSettings]:
+        """Store an answer that begins, or goes on; return it with its settings. Arguments: as of `answer`.
+        May raise a StoreError; nothing has begun then.
+
+        It is written to the store first, so that the messages are read only once, for both the request and
+        those who show them.
+        """
+        pair = self._pair
+        self._store.messages.save_ends()
+        goes_on = self._store.messages.can_go_on(message)
+        if not goes_on and self._store.files.has_any(chat):
+            self._choose_reading(chat, message, pair.context)
+        settings = settings or self._with_left_out(chat, message, pair.context)
+        if loops:
+            settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
+        if goes_on:
+            return self._store.messages.resume(message, settings, ModelPair.of(pair), added), settings
+        return self._store.messages.answer(message, settings, ModelPair.of(pair)), settings
+
+    def _send(self, chat: int, message: int, under_way: AnswerUnderWay, settings: ChatSettings) -> None:
+        """Ask the engine for an answer that has begun; interrupt it after an error. May raise a
+        StoreError."""
+        pair = self._pair
+        try:
+            stored = self._store.messages.all(chat)
+            path = without_oldest(path_to(stored, message), settings.left_out)
+            texts = self._store.files.texts(whole_files(path))
+            telemetry = any(viewer.telemetry for viewer in self.viewers)
+            request = with_tools(
+                self._toolbox,
+                settings,
+                pair,
+                path,
+                to_send(path, settings.system, texts),
+                request_options(settings, telemetry),
+                template_input(settings, pair),
+            )
+            self._engine.ask(
+                request.conversation,
+                request.options,
+                chat=conversation_name(chat),
+                template=request.template,
+            )
+        except BaseException:
+            self._saves(UnsavedAnswer(chat, under_way), under_way.interrupt)
+            raise
+        self.answering = Answering(chat, under_way, request)
+        self.began.emit(chat, stored)
+        self.listed.emit()
+
+    @property
+    def _pair(self) -> messages.Loaded:
+        """The models, which are ready."""
+        assert self._engine.pair is not None
+        return self._engine.pair
 
     def _with_loaded_models(self, chat: int) -> ChatSettings:
         """Return a chat's settings, after storing there which models answer now."""
@@ -309,13 +341,27 @@ class AnswerQueue(QObject):
 
     def _saves(self, ended: UnsavedAnswer, end: Callable[[], None]) -> bool:
         """Save an answer with its end; return False if that fails. `_look_at_unsaved` then waits until the
-        answer's own thread has saved it."""
-        with reporting(self.store_failed):
+        answer's own thread has saved it, unless its chat was deleted."""
+        try:
             end()
-            return True
-        self._unsaved.append(ended)
-        self._next_look.start()
-        return False
+        except StoreError as error:
+            self.store_failed.emit(error)
+            if not isinstance(error, NotInStore):
+                self._unsaved.append(ended)
+                self._next_try.start()
+            return False
+        return True
+
+    def _try_again(self) -> None:
+        """Go on with what could not be stored, of which the user has been told. Does not wait for another
+        program that writes."""
+        self._look_at_unsaved()
+        if self._is_free and (self._due or self.waiting):
+            if self._store.can_write():
+                with suppress(StoreError):
+                    self._ask_first()
+            else:
+                self._next_try.start()
 
     def _look_at_unsaved(self) -> None:
         """Continue behind the answers whose ends have been saved by now."""
@@ -325,8 +371,8 @@ class AnswerQueue(QObject):
             self.changed.emit(ended.chat)
             if ended.calls:
                 self.called.emit(ended.chat, ended.under_way.id)
-        if not self._unsaved:
-            self._next_look.stop()
+        if self._unsaved:
+            self._next_try.start()
         if saved:
             self.listed.emit()
             self._ask_next()
@@ -340,34 +386,60 @@ class AnswerQueue(QObject):
             if state is State.READY:
                 with reporting(self.store_failed):
                     postponed()
-        if self.answering is not None or self._unsaved or self._engine.state is not State.READY:
-            return
         with reporting(self.store_failed):
-            while self._due and self.answering is None:
+            self._ask_first()
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether the next answer can begin."""
+        return self.answering is None and not self._unsaved and self._engine.state is State.READY
+
+    def _ask_first(self) -> None:
+        """Ask for the first answer that is due, or for that to the first queued question, if the engine is
+        ready. May raise a StoreError; it is then tried again soon."""
+        try:
+            while self._is_free and (self._due or self._stores_waiting()):
                 self._answer_due()
-            if self.answering is None:
-                self._ask_waiting()
+        except StoreError:
+            self._next_try.start()
+            raise
+        if not self._unsaved:
+            self._next_try.stop()
 
     def _answer_due(self) -> None:
-        """Ask for the answer that follows from the first settled calls. May raise a StoreError; it then stays
-        due, unless its chat was deleted."""
+        """Ask for the first answer that is due. May raise a StoreError; it then stays due, unless its chat
+        was deleted."""
+        chat, message = self._due[0]
         try:
-            self.answer(*self._due[0])
+            begun = self._begin(chat, message)
         except NotInStore as error:
+            self._due.popleft()
             self.store_failed.emit(error)
+            return
         self._due.popleft()
+        with reporting(self.store_failed):
+            self._send(chat, message, *begun)
 
-    def _ask_waiting(self) -> None:
-        """Ask the first queued question that follows no open calls. May raise a StoreError; a question that
-        could not be stored stays in the queue."""
-        for place, waiting in enumerate(self.waiting):
-            path = self._store.messages.shown(waiting.chat)
-            after = path[-1].message.id if path else None
-            if after is None or not self._has_open_calls(after):
+    def _stores_waiting(self) -> bool:
+        """Store the first queued question that follows no open calls, whose answer is then due; return
+        whether there is one. A question whose chat was deleted is given back. May raise a StoreError; a
+        question that could not be stored stays in the queue."""
+        for waiting in list(self.waiting):
+            try:
+                path = self._store.messages.shown(waiting.chat)
+                after = path[-1].message.id if path else None
+                if after is not None and self._has_open_calls(after):
+                    continue
                 question = self._store.messages.ask(waiting.chat, waiting.text, after, waiting.files)
-                self.remove_waiting(place)
-                self.answer(waiting.chat, question)
-                return
+            except NotInStore as error:
+                self._give_back(partial(is_, waiting))
+                self.store_failed.emit(error)
+                continue
+            self.remove_waiting(self.waiting.index(waiting))
+            self._due.append((waiting.chat, question))
+            self.changed.emit(waiting.chat)
+            return True
+        return False
 
     def _give_back(self, is_meant: Callable[[Waiting], bool]) -> None:
         """Take questions out of the queue, and give them back where their chats are shown."""

@@ -80,6 +80,23 @@ class Database:
                 self._writer.rollback()
                 raise
 
+    def can_write(self) -> bool:
+        """Return at once whether nothing is known that would keep a write waiting, or let it fail."""
+        if not self._lock.acquire(blocking=False):
+            return False
+        try:
+            self._writer.execute("PRAGMA busy_timeout = 0")
+            try:
+                self._writer.execute("BEGIN IMMEDIATE")
+                self._writer.rollback()
+            finally:
+                self._writer.execute(f"PRAGMA busy_timeout = {round(1000 * schema.WAIT_S)}")
+        except sqlite3.Error:
+            return False
+        finally:
+            self._lock.release()
+        return True
+
     def close(self) -> None:
         with self._lock:
             self._closed = True

@@ -68,6 +68,10 @@ class Store:
         """Search all messages; see `search.search`."""
         return search.search(self._database, query, limit, before)
 
+    def can_write(self) -> bool:
+        """See `Database.can_write`."""
+        return self._database.can_write()
+
     def back_up(self) -> None:
         """Keep a copy of today, unless there is one; see `backups`. A copy that fails is logged."""
         if self.damage is not None:

@@ -1,6 +1,7 @@
 """The user's actions in a chat, with a real store and a scripted engine."""
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -381,6 +382,86 @@ def test_a_queued_question_that_cannot_be_stored_stays_and_comes_before_the_next
     person.finish("2")
     qtbot.waitUntil(lambda: person.sent[-1] == ("user", "three"))
     person.finish("3")
+
+
+def test_a_queued_question_is_asked_once_the_store_works_again(
+    chat: Conversation,
+    store: Store,
+    person: Person,
+    errors: list[StoreError],
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+) -> None:
+    refused: list[str] = []
+
+    def locked(*what: object) -> int:
+        refused.append("a message")
+        raise StoreLocked("Another program is using the file.", "Close it.")
+
+    def is_free() -> bool:
+        refused.append("a look")
+        return False
+
+    chat.send("one")
+    chat.send("two")
+    with monkeypatch.context() as patch:
+        patch.setattr(store.messages, "ask", locked)
+        patch.setattr(store, "can_write", is_free)
+        person.finish("1")
+        qtbot.waitUntil(lambda: refused[1:] == ["a look"] * 2)
+    assert refused[0] == "a message", "and then nothing waits for the other program"
+    with monkeypatch.context() as patch:
+        patch.setattr(store.messages, "answer", locked)
+        qtbot.waitUntil(lambda: len(refused) == 5)
+        assert person.shown == ["one", "1", "two"], "the question is stored, and its answer is still due"
+        assert not chat.waiting
+    qtbot.waitUntil(lambda: len(person.asked) == 2)
+    assert person.sent[1:] == [("user", "one"), ("assistant", "1"), ("user", "two")]
+    person.finish("2")
+    assert person.shown == ["one", "1", "two", "2"]
+    assert [error.kind for error in errors] == ["store_locked"], "told once"
+
+
+def remove(store: Store, chat: int) -> None:
+    """Delete a chat for good, as another window may."""
+    store.chats.delete(chat)
+    store.chats.purge(now=2 * time.time())
+
+
+def test_a_queued_question_whose_chat_is_deleted_is_given_back_and_the_next_one_asked(
+    chat: Conversation, store: Store, person: Person, errors: list[StoreError], qtbot: QtBot
+) -> None:
+    chat.send("one")
+    here = chat.id
+    chat.open(None)
+    chat.send("lost")
+    gone = chat.id
+    assert gone is not None
+    chat.open(here)
+    chat.send("two")
+    remove(store, gone)
+    with qtbot.waitSignal(chat.returned) as returned:
+        person.finish("1")
+    assert [waiting.text for waiting in returned.args[0]] == ["lost"]
+    assert person.sent[-1] == ("user", "two")
+    assert not chat.waiting
+    assert [error.kind for error in errors] == ["not_in_store"]
+
+
+def test_an_answer_whose_chat_is_deleted_holds_up_nothing(
+    chat: Conversation, store: Store, person: Person, errors: list[StoreError], qtbot: QtBot
+) -> None:
+    chat.send("one")
+    gone = chat.id
+    assert gone is not None
+    chat.open(None)
+    chat.send("two")
+    remove(store, gone)
+    with qtbot.waitSignal(chat.store_failed):
+        person.say(answer(person.request, "1"))
+    assert person.sent[-1] == ("user", "two")
+    assert [error.kind for error in errors] == ["not_in_store"]
+    person.finish("2")
 
 
 def test_another_model_is_loaded_during_an_answer(

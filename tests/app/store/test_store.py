@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import platformdirs
@@ -122,6 +123,22 @@ def test_damage_found_later_is_reported_and_other_chats_can_be_read(path: Path) 
     store.close()
 
 
+def test_asking_whether_another_program_writes_waits_for_nothing(store: Store) -> None:
+    connected = sqlite3.connect(store.path, isolation_level=None, check_same_thread=False)
+    with closing(connected) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.perf_counter()
+        assert not store.can_write()
+        assert time.perf_counter() - began < schema.WAIT_S / 2
+        freed = threading.Timer(0.3, other.execute, ["ROLLBACK"])
+        freed.start()
+        store.messages.ask(store.chats.create(), "one")  # this waits as before
+        freed.join()
+    assert store.can_write()
+    with store._database.writing():
+        assert not store.can_write(), "another thread writes"
+
+
 def test_writing_reports_that_another_program_locked_the_file(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +146,9 @@ def test_writing_reports_that_another_program_locked_the_file(
     store = Store(path)
     chat = store.chats.create()
     other = sqlite3.connect(path, isolation_level=None)
+    assert store.can_write()
     other.execute("BEGIN IMMEDIATE")
+    assert not store.can_write()
     with pytest.raises(StoreLocked, match="Another program"):
         store.messages.ask(chat, "one")
     with pytest.raises(StoreLocked):
