@@ -10,7 +10,7 @@ from engine.serving.service import EngineService
 from engine.streaming import disk_watch
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.compiled_models import tiny
-from tests.engine.streaming.silent_disk import SilentDisk
+from tests.engine.streaming.silent_disk import ROWS, SilentDisk
 
 LIMIT = 1200 << 10  # bytes: two slots, and few experts
 
@@ -55,10 +55,11 @@ def asked(tmp_path, monkeypatch, request):
     made.engine.unload()
 
 
-def test_a_client_is_told_that_the_disk_does_not_answer_until_it_does(asked, monkeypatch):
+@pytest.mark.parametrize("least", [0, ROWS], ids=["rows of the embedding", "weights"])
+def test_a_client_is_told_that_the_disk_does_not_answer_until_it_does(asked, monkeypatch, least):
     expected = asked.answer().token_ids
     assert asked.told == []
-    disk = SilentDisk(monkeypatch)
+    disk = SilentDisk(monkeypatch, least)
     asked.forget()
     disk.answers.clear()
     asked.on_told = lambda: disk.answers.set() if len(asked.told) == 2 else None
