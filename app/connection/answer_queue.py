@@ -408,7 +408,7 @@ class AnswerQueue(QObject):
 
     def _answer_due(self) -> None:
         """Ask for the first answer that is due. May raise a StoreError; it then stays due, unless its chat
-        was deleted."""
+        was deleted. One that had begun is interrupted, and is not asked for again."""
         chat, message = self._due[0]
         try:
             begun = self._begin(chat, message)
@@ -419,6 +419,8 @@ class AnswerQueue(QObject):
         self._due.popleft()
         with reporting(self.store_failed):
             self._send(chat, message, *begun)
+            return
+        self.changed.emit(chat)
 
     def _stores_waiting(self) -> bool:
         """Store the first queued question that follows no open calls, whose answer is then due; return

@@ -422,6 +422,30 @@ def test_a_queued_question_is_asked_once_the_store_works_again(
     assert [error.kind for error in errors] == ["store_locked"], "told once"
 
 
+def test_a_queued_question_that_cannot_be_sent_has_one_interrupted_answer(
+    chat: Conversation,
+    store: Store,
+    person: Person,
+    errors: list[StoreError],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def locked(files: object) -> dict[int, str]:
+        raise StoreLocked("Another program is using the file.", "Close it.")
+
+    chat.send("one")
+    chat.send("two")
+    with monkeypatch.context() as patch:
+        patch.setattr(store.files, "texts", locked)
+        person.finish("1")
+    assert [error.kind for error in errors] == ["store_locked"]
+    assert person.shown == ["one", "1", "two", ""]
+    assert chat.shown[-1].message.state == "interrupted"
+    assert chat.send("three"), "nothing is due any more"
+    assert person.sent[-1] == ("user", "three")
+    person.finish("3")
+    assert person.shown == ["one", "1", "two", "", "three", "3"]
+
+
 def remove(store: Store, chat: int) -> None:
     """Delete a chat for good, as another window may."""
     store.chats.delete(chat)
