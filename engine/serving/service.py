@@ -17,7 +17,6 @@ from msgspec import structs
 from engine import protocol
 from engine.errors import (
     CardFailed,
-    Interrupted,
     NotLoaded,
     OutOfMemory,
     SpecExecError,
@@ -81,7 +80,7 @@ class EngineService:
         note = self.fitted.note
         for _ in range(request.smaller):
             note = self.fitted.shrink("ram") or note
-        note = self._build(job, note)
+        note = self._build(job, note, warm=True)
         assert self.session is not None
         about_card = self._proof.note if self._proof else about_card  # a kernel may have failed since
         note = " ".join(filter(None, [about_card, note]))
@@ -169,9 +168,11 @@ class EngineService:
         self._prompts = None
 
     def _close(self) -> None:
-        if self.session is not None:
-            self.session.close()
-        self.session = None
+        try:
+            if self.session is not None:
+                self.session.close()
+        finally:
+            self.session = None
         gc.collect()  # needed because modules and their parts reference each other
         if "torch" in sys.modules:
             from engine.serving.load import release_device_memory
@@ -179,11 +180,12 @@ class EngineService:
             release_device_memory()
         heap.give_back()
 
-    def _build(self, job: "LoadJob", note: str) -> str:
+    def _build(self, job: "LoadJob", note: str, warm: bool = False) -> str:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.
 
-        Return the note to the user about the last switch to a smaller plan, or `note` if there was none.
-        Raises SpecExecError.
+        warm: whether a card compiles and records what answers need; an answer that waits needs only a part
+        of it. Return the note to the user about the last switch to a smaller plan, or `note` if there was
+        none. Raises SpecExecError; then, nothing stays loaded.
         """
         from engine.serving.known_prompts import attach
         from engine.serving.load import build
@@ -193,20 +195,21 @@ class EngineService:
         while True:
             assert self._pair is not None
             assert self.fitted is not None
-            plan = self.fitted.plan
+            plan, done = self.fitted.plan, False
             try:
                 loaded = build(job, self._pair, plan)
                 if self._prompts is not None:
                     attach(self._prompts, self._pair, loaded)
                 self.session = Session(loaded, self.fitted.trees())
-                warm_up(job, self.session, self._pair.request.drafter, self._proof)
+                if warm:
+                    warm_up(job, self.session, self._pair.request.drafter, self._proof)
+                done = True
                 return note
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)
-            except Interrupted:
-                self._close()
-                raise
-            self._close()
+            finally:
+                if not done:
+                    self._close()
 
     def _shrink(self, error: Exception) -> str:
         """Drop the rows of other conversations, or else switch to the next smaller plan. Return a sentence

@@ -1,8 +1,9 @@
 """Lets a card compile kernels and record passes while a pair is loaded, so that no answer waits for it."""
 
 import logging
+from collections.abc import Sequence
 
-from engine.errors import card_stopped, exhausted_tier
+from engine.errors import BadOption, SpecExecError, card_stopped, exhausted_tier
 from engine.proof.card_proof import CardProof
 from engine.proof.trial import problem_of
 from engine.serving.load import LoadJob
@@ -15,22 +16,26 @@ def warm_up(job: LoadJob, session: Session, drafter: str, proof: CardProof | Non
     """Take every step of the pair's models, if they run on a card, and report each. A kernel that fails takes
     its next safer way; what there is no memory for is left to the answers. drafter: the one of the answers.
 
-    Raises Interrupted if the user cancels, and the error of a card that has stopped.
+    Raises Interrupted if the user cancels, StreamBroken or DiskSilent if weights cannot be read, and the
+    error of a card that has stopped.
     """
     pair = session.pair
     if pair.target.model.device == "cpu":
         return
     from engine.torch_model.warm_up import WarmUpStep, steps_of
 
-    steps = steps_of(pair.target, session.drafter(drafter).needs.hidden_layers)
+    sequences = {pair.target: _hidden_layers(session, drafter)}
     if pair.draft is not None:
-        steps += steps_of(pair.draft)
+        sequences[pair.draft] = ()
+    steps = steps_of(sequences, pair.heads)
 
     def take(step: WarmUpStep) -> None:
         while True:
             try:
                 step.run()
                 return
+            except SpecExecError:  # the disk's, or the user's: they say nothing about a kernel
+                raise
             except Exception as error:  # whatever a compiler or a driver raises
                 if card_stopped(error):
                     raise
@@ -45,3 +50,12 @@ def warm_up(job: LoadJob, session: Session, drafter: str, proof: CardProof | Non
         take(step)
     if steps:
         job.report("compiling", len(steps), len(steps))
+
+
+def _hidden_layers(session: Session, drafter: str) -> Sequence[int]:
+    """Return the layers that a drafter reads; "auto" stands for one that cannot run, as one whose heads were
+    left out because there was no memory for them."""
+    try:
+        return session.drafter(drafter).needs.hidden_layers
+    except BadOption:
+        return session.drafter("auto").needs.hidden_layers

@@ -245,6 +245,15 @@ class Streamer:
         }
 
     @property
+    def part_places(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """For each streamed matrix, by its id: of each part, where it begins in its slot, and its bytes."""
+        return {
+            id(each.matrix): places
+            for chunk in (*self._chunks, *self._experts)
+            for each, places in zip(chunk.stored, chunk.places, strict=True)
+        }
+
+    @property
     def lent_nbytes(self) -> int:
         """Bytes of the chunks that are lent to the processor."""
         return sum(self._chunks[number].nbytes for number in self._lent)

@@ -64,6 +64,12 @@ class TorchEagleHead(EagleHead):
         self._kv_heads: int = config.num_key_value_heads
         self._context = context
 
+    @property
+    def module(self) -> nn.Module:
+        """The one with its weights."""
+        module: nn.Module = self._module
+        return module
+
     def new_cache(self) -> TensorCache:
         like = self.no_states
         shapes = [(self._kv_heads, head_dim(self._config))] * self.layers

@@ -8,7 +8,7 @@ weights come from nor on the text.
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -115,13 +115,16 @@ class TorchModel(Model):
         self.near_experts: ExpertProcessor | None = None
         self._own_stream: Any = None  # of passes apart
         self.graphs: Graphs | None = None
-        recordable = all(matrix.recordable for matrix in self._packed)
         # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
         fixed = not self._state_shapes and not is_mixture(module)
-        if device != "cpu" and streamer is None and recordable and fixed:
+        if device != "cpu" and streamer is None and self._recordable and fixed:
             self.graphs = Graphs(
                 CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
             )
+
+    @property
+    def _recordable(self) -> bool:
+        return all(matrix.recordable for matrix in self._packed)
 
     @property
     def arithmetic(self) -> str:
@@ -181,11 +184,12 @@ class TorchModel(Model):
             )
 
     def close(self) -> None:
-        if self._near:
-            self._near.close()
-        if self.near_experts:
-            self.near_experts.close()
-        super().close()
+        with ExitStack() as stack:  # whatever fails, the others are closed
+            stack.callback(super().close)
+            if self.near_experts:
+                stack.callback(self.near_experts.close)
+            if self._near:
+                stack.callback(self._near.close)
 
     def _timed_pass(self) -> float:
         """Return the seconds of a pass over ROWS rows of plain text."""
@@ -282,9 +286,12 @@ class TorchModel(Model):
     def record(
         self, size: int, keys: tuple[int, ...], cache: TensorCache, hidden_layers: Sequence[int] = ()
     ) -> None:
-        """Record passes before there is one to run. Arguments and errors are those of `Graphs.record`."""
-        assert self.graphs is not None
-        self.graphs.record(size, keys, cache, hidden_layers, self._run)
+        """Record passes before there is one to run, as far as they can be recorded: a kernel may have taken a
+        safer way since the model was built. Arguments and errors are those of `Graphs.record`."""
+        if not self._recordable:
+            self.graphs = None
+        if self.graphs is not None:
+            self.graphs.record(size, keys, cache, hidden_layers, self._run)
 
     def _run(
         self,

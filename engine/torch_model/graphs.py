@@ -157,7 +157,7 @@ class Graphs:
         self._record = record
         self._workspaces = workspaces
         # Cache -> (rows, keys in each part, hidden layers) -> recording. A recording works only with its own
-        # cache, because it contains the cache's address. None: there was no memory for it.
+        # cache, because it contains the cache's address. None: a pass found no memory for it.
         self._recordings: WeakKeyDictionary[
             TensorCache, dict[tuple[int, tuple[int, ...], tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
@@ -181,7 +181,11 @@ class Graphs:
         try:
             recording = self.record(size, keys, cache, hidden_layers, run)
         except RuntimeError as error:
-            _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
+            if exhausted_tier(error):
+                _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
+                self._recordings[cache][size, keys, tuple(hidden_layers)] = None
+            else:
+                _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
             return None
         if recording is None:
             return None
@@ -202,8 +206,8 @@ class Graphs:
         run: Run,
     ) -> Recording | None:
         """Return the recording of passes of `size` rows that read `keys` slots of each part of a cache; it is
-        made if there is none. None: there was no memory for it, or the device cannot record. Raises
-        RuntimeError when that turns out."""
+        made if there is none. None: there was no memory for it in a pass before, or the device cannot record.
+        Raises RuntimeError when one of both turns out."""
         if not self.works:
             return None
         recordings = self._recordings.setdefault(cache, {})
@@ -215,9 +219,7 @@ class Graphs:
             except RuntimeError as error:
                 if not exhausted_tier(error):
                     self.works = False
-                    raise
-                _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
-                recordings[kind] = None
+                raise
         return recordings[kind]
 
     def _recorded(

@@ -2,26 +2,32 @@
 they keep no answer waiting.
 
 A kernel is compiled when it first runs. So each kind of matrix is multiplied by zeros, by as many rows as
-there are kernels for. A streamed matrix has no bytes yet: a random one of its format is multiplied instead.
+there are kernels for. A streamed matrix has no bytes yet: one of zeros is multiplied instead, whose parts are
+as large and begin at addresses as those of the real one, for kernels depend on both.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
+from torch import nn
 
 from engine import ways
-from engine.checkpoints import USUAL_GROUPS, packing_name
-from engine.checkpoints.cuts import unpacked_rows
-from engine.formats import PlainFormat
+from engine.checkpoints import packing_name
+from engine.formats import FactoredFormat, PlainFormat
+from engine.heads import Heads
 from engine.model.sequence import Sequence as TextSequence
 from engine.quantization import DiskRows, Packed, PackedEmbedding, Workspace, packed_in
-from engine.quantization.random_matrix import random_packed
 from engine.quantization.triton import ROWS
+from engine.quantization.triton.launch import ALIGNMENT
 from engine.torch_model import graphs
+from engine.torch_model.eagle import TorchEagleHead
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.tensor_cache import TensorCache
+
+# Of each part of a matrix: where it begins, as far as kernels depend on it, and its bytes.
+_Places = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +42,40 @@ class WarmUpStep:
     run: Callable[[], None]
 
 
-def steps_of(sequence: TextSequence, hidden_layers: Sequence[int] = ()) -> list[WarmUpStep]:
-    """Return the steps for the passes of a `TorchModel`. hidden_layers: those that a drafter reads."""
-    model, cache = sequence.model, sequence.cache
-    assert isinstance(model, TorchModel)
-    assert isinstance(cache, TensorCache)
-    return [*_of_matrices(model), *_of_passes(model, cache, hidden_layers)]
+def steps_of(sequences: Mapping[TextSequence, Sequence[int]], heads: Heads | None) -> list[WarmUpStep]:
+    """Return the steps for the passes of `TorchModel`s and of heads. sequences: of each model, the layers
+    that a drafter reads.
+
+    The passes are recorded last: only where kernels do not leave the work to the processor, they can be.
+    """
+    matrices: list[WarmUpStep] = []
+    passes: list[WarmUpStep] = []
+    for sequence, hidden_layers in sequences.items():
+        model, cache = sequence.model, sequence.cache
+        assert isinstance(model, TorchModel)
+        assert isinstance(cache, TensorCache)
+        matrices += _of_matrices(model.module, model.streamer.part_places if model.streamer else {})
+        passes += _of_passes(model, cache, hidden_layers)
+    if isinstance(heads, TorchEagleHead):  # no other heads keep matrices as they are stored
+        matrices += _of_matrices(heads.module, {})
+    return matrices + passes
 
 
-def _of_matrices(model: TorchModel) -> Iterator[WarmUpStep]:
-    """Yield a step for each format and shape of a packed matrix, and for each packed embedding."""
-    kinds = {(each.format.name, each.groups, each.shape): each for each in packed_in(model.module)}
-    for matrix in kinds.values():
-        if not isinstance(matrix.format, PlainFormat):
-            yield WarmUpStep(_kernels(matrix, "product", "unpack"), partial(_multiply, matrix))
-    for part in model.module.modules():
+def _of_matrices(module: nn.Module, streamed: Mapping[int, _Places]) -> Iterator[WarmUpStep]:
+    """Yield the steps for each kind of a packed matrix, and for each packed embedding. streamed: places of
+    the parts of streamed matrices, by the matrix's id."""
+    kinds: dict[tuple[object, ...], tuple[Packed, _Places]] = {}
+    for each in packed_in(module):
+        places = streamed[id(each)] if each.mover else [(part.data_ptr(), part.nbytes) for part in each.parts]
+        places = tuple((at % ALIGNMENT, nbytes) for at, nbytes in places)
+        kinds[each.format.name, each.groups, each.shape, places] = each, places
+    for matrix, places in kinds.values():
+        if isinstance(matrix.format, PlainFormat):
+            continue
+        yield WarmUpStep(_kernels(matrix, "unpack"), partial(_multiply, matrix, places, (ROWS[-1] + 1,)))
+        if not isinstance(matrix.format, FactoredFormat):  # these are always unpacked
+            yield WarmUpStep(_kernels(matrix, "product"), partial(_multiply, matrix, places, ROWS))
+    for part in module.modules():
         if isinstance(part, PackedEmbedding) and isinstance(part.weight, Packed | DiskRows):
             matrix = part.weight if isinstance(part.weight, Packed) else part.weight.matrix
             if not isinstance(matrix.format, PlainFormat):
@@ -71,27 +96,25 @@ def _kernels(matrix: Packed, *kinds: str) -> tuple[str, ...]:
 
 
 @torch.inference_mode()
-def _multiply(matrix: Packed) -> None:
-    """Multiply by a matrix with as many rows as there are kernels for, and with more, so that it is
-    unpacked."""
+def _multiply(matrix: Packed, places: _Places, counts: Sequence[int]) -> None:
+    """Multiply by a matrix with each of these numbers of rows. places: of its parts."""
     if matrix.mover is not None:
-        matrix = _stand_in(matrix)
+        matrix = _stand_in(matrix, places)
     place = matrix.workspace
-    for rows in (*ROWS, ROWS[-1] + 1):
+    for rows in counts:
         matrix.product(torch.zeros(rows, matrix.shape[1], dtype=place.dtype, device=place.device))
     _finish(place.device)
 
 
-def _stand_in(matrix: Packed) -> Packed:
-    """Return a random matrix for which the same kernels are compiled as for `matrix`. It has two pieces and
-    the rest: kernels depend on what divides the rows of a piece and the address where it begins."""
-    (rows, columns), workspace = matrix.shape, matrix.workspace
-    step = unpacked_rows(columns)
-    rows = min(rows, 2 * step + rows % step)
-    groups = matrix.groups or USUAL_GROUPS
-    where = workspace.device, workspace.dtype
-    made = random_packed(matrix.format.name, (rows, columns), *where, groups=groups)
-    return replace(made, groups=matrix.groups, workspace=workspace)
+def _stand_in(matrix: Packed, places: _Places) -> Packed:
+    """Return a matrix of zeros for which the same kernels are compiled as for `matrix`, which is streamed:
+    large ones are cut, so it takes no more memory than a slot. places: of the parts of `matrix`."""
+    device = matrix.workspace.device
+    parts = [
+        torch.zeros(at + nbytes, dtype=torch.uint8, device=device)[at:]  # torch aligns what it allocates
+        for at, nbytes in places
+    ]
+    return replace(matrix, parts=parts, mover=None, near=None)
 
 
 @torch.inference_mode()

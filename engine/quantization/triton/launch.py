@@ -6,6 +6,8 @@ from torch import Tensor
 
 from engine import firsts
 
+ALIGNMENT = 16  # bytes: Triton compiles other kernels for addresses that are no multiple of it
+
 
 class Launch:
     """A kernel with its constants. Triton finds out in each launch which of its compilations is meant, which
@@ -21,21 +23,7 @@ class Launch:
 
     def __call__(self, grid: tuple[int, int, int], *args: Tensor | int | None) -> None:
         """Launch the kernel on the device of `args`, its first arguments, which is the current one."""
-        # What Triton compiles for: types, alignment, which memory is large (for AMD's cards), which integers
-        # are large, and, unless it is told not to, which are 1 or divisible by 16.
-        kind = tuple(
-            [
-                (
-                    arg.dtype,
-                    arg.device,
-                    arg.data_ptr() % 16 == 0,
-                    arg.untyped_storage().nbytes() < 1 << 31,
-                )
-                if isinstance(arg, Tensor)
-                else arg and (place not in self._general and (arg == 1, arg % 16 == 0), arg < 1 << 31)
-                for place, arg in enumerate(args)
-            ]
-        )
+        kind = self.kind_of(args)
         if (compiled := self._compiled.get(kind)) is not None:
             compiled[grid](*args, *self._constants)
             return
@@ -43,3 +31,20 @@ class Launch:
         # bit. The interpreter compiles nothing, so nothing is kept.
         self._compiled[kind] = self._kernel[grid](*args, *self._constants, enable_fp_fusion=False)
         firsts.note()
+
+    def kind_of(self, args: tuple[Tensor | int | None, ...]) -> tuple[object, ...]:
+        """Return what Triton compiles for: types, alignment, which memory is large (for AMD's cards), which
+        integers are large, and, unless it is told not to, which are 1 or divisible by 16."""
+        return tuple(
+            [
+                (
+                    arg.dtype,
+                    arg.device,
+                    arg.data_ptr() % ALIGNMENT == 0,
+                    arg.untyped_storage().nbytes() < 1 << 31,
+                )
+                if isinstance(arg, Tensor)
+                else arg and (place not in self._general and (arg == 1, arg % 16 == 0), arg < 1 << 31)
+                for place, arg in enumerate(args)
+            ]
+        )

@@ -8,12 +8,12 @@ import torch
 
 from engine import firsts, protocol, ways
 from engine.checkpoints import open_checkpoint
-from engine.errors import Interrupted
+from engine.errors import CardFailed, DiskSilent, Interrupted, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.proof import record
 from engine.proof.card_proof import CardProof
-from engine.quantization import triton
+from engine.quantization import Packed, triton
 from engine.serving.load import LoadJob
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
@@ -152,8 +152,9 @@ def test_all_kernels_of_packed_weights_are_compiled_beforehand(compiled, load_pa
 def test_a_product_that_fails_is_done_by_unpacking_from_then_on(compiled, load_packed, proof, monkeypatch):
     expected = logits(load_packed(), 1, 20, 70)
 
-    def fail(*args):
-        raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+    def fail(name, data, x, rows):
+        if len(x) <= triton.ROWS[-1]:  # there are no kernels for more
+            raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
 
     monkeypatch.setattr(triton, "multiply_blocks", fail)
     session = load_packed()
@@ -188,17 +189,20 @@ def test_a_card_that_cannot_record_launches_kernels_from_then_on(load_packed, pr
 
 
 def test_a_kernel_whose_last_way_fails_does_not_fail_the_load(load_packed, proof, monkeypatch, caplog):
-    def fail(matrix):
+    def fail(*args):
         raise RuntimeError("it does not work")
 
     monkeypatch.setattr(steps, "_multiply", fail)
-    warm(load_packed(), proof)
+    session = load_packed()
+    warm(session, proof)
     assert ways.taken("unpack", "Q8_0", torch.float32) == "processor"
     assert "it does not work" in caplog.text
+    assert ways.taken("graphs") == "replay", "that this model cannot be recorded, says nothing about graphs"
+    assert session.pair.target.model.graphs is None
 
 
 def test_missing_memory_says_nothing_about_a_kernel(load_packed, proof, monkeypatch):
-    def fail(matrix):
+    def fail(*args):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(steps, "_multiply", fail)
@@ -207,8 +211,75 @@ def test_missing_memory_says_nothing_about_a_kernel(load_packed, proof, monkeypa
     assert proof.tried == before
 
 
+@pytest.mark.parametrize("error", [StreamBroken("The file is gone."), DiskSilent("it", 60.0)], ids=repr)
+def test_an_error_of_the_disk_says_nothing_about_a_kernel(load_packed, proof, monkeypatch, error):
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr(steps, "_look_up", fail)
+    before = list(proof.tried)
+    with pytest.raises(type(error)):
+        warm(load_packed(), proof)
+    assert proof.tried == before
+
+
+def test_what_cannot_be_recorded_for_want_of_memory_is_recorded_when_there_is_some(
+    load_packed, proof, monkeypatch
+):
+    def fail(self, work):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    session, recorder = load_packed(), graphs.CudaRecorder.__call__
+    monkeypatch.setattr(graphs.CudaRecorder, "__call__", fail)
+    warm(session, proof)
+    monkeypatch.setattr(graphs.CudaRecorder, "__call__", recorder)
+    logits(session, 1)
+    (recordings,) = session.pair.target.model.graphs._recordings.values()
+    assert len(recordings) == 1
+    assert None not in recordings.values()
+
+
+def test_a_failing_product_and_a_failing_unpacking_are_told_apart(compiled, load_packed, proof, monkeypatch):
+    sound, asked = triton.unpack_blocks, []
+
+    def fail_first(*args):
+        asked.append(args)
+        if len(asked) == 1:
+            raise RuntimeError("CUDA error: no kernel image is available for execution on the device")
+        sound(*args)
+
+    monkeypatch.setattr(triton, "unpack_blocks", fail_first)
+    warm(load_packed(), proof)
+    assert ways.taken("unpack", "Q8_0", torch.float32) == "torch"
+    assert ways.taken("product", "Q8_0", torch.float32) == "triton"
+
+
+def test_a_drafter_without_its_heads_does_not_fail_the_load(load_packed):
+    session, events = load_packed(), []
+    warm_up(LoadJob(1, events.append, lambda: False), session, "eagle", None)
+    assert events[-1].done == events[-1].total > 0
+
+
+def test_places_of_streamed_parts_are_those_of_their_bytes(load_packed):
+    session = load_packed(WeightLimits(90_000))
+    places, found, real = session.pair.target.model.streamer.part_places, [], Packed.product
+
+    def product(matrix, x):
+        output = real(matrix, x)
+        if matrix.mover:
+            parts = [(each.storage_offset(), each.nbytes) for each in matrix.parts]
+            found.append((places[id(matrix)], parts))
+        return output
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Packed, "product", product)
+        logits(session, 1)
+    assert found
+    assert all(list(told) == parts for told, parts in found)
+
+
 def test_a_card_that_has_stopped_ends_the_load(load_packed, proof, monkeypatch):
-    def fail(matrix):
+    def fail(*args):
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
     monkeypatch.setattr(steps, "_multiply", fail)
@@ -223,6 +294,32 @@ def test_cancelling_leaves_nothing_loaded(engine, target):
         engine.load(request, events.append, lambda: any(e.stage == "compiling" and e.done for e in events))
     assert engine.session is None
     assert CARD.memory.used <= before
+
+
+def test_after_an_error_while_a_card_is_made_ready_nothing_is_loaded(engine, target, monkeypatch):
+    def fail(*args):
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(steps, "_record", fail)
+    with pytest.raises(CardFailed):
+        test_engine.load_pair(engine, target, context=CONTEXT)
+    assert engine.session is None
+
+
+def test_an_answer_that_loads_the_pair_again_compiles_nothing_beforehand(engine, target, monkeypatch):
+    test_engine.load_pair(engine, target, context=CONTEXT)
+    monkeypatch.setattr(steps, "_record", lambda *args: pytest.fail("recorded"))
+    sound, failed = Session.answer, []
+
+    def answer_once_more(self, *args):
+        if not failed:
+            failed.append(self)
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return sound(self, *args)
+
+    monkeypatch.setattr(Session, "answer", answer_once_more)
+    assert answer(engine, "none").note
+    assert engine.session is not failed[0]
 
 
 def test_on_the_processor_nothing_is_made_ready(engine, target):
