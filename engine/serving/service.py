@@ -6,6 +6,7 @@ at a time.
 """
 
 import gc
+import logging
 import os
 import secrets
 import sys
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from engine.serving.fit import Fitted
     from engine.serving.load import CheckedPair, LoadJob
     from engine.serving.session import Session
+
+log = logging.getLogger(__name__)
 
 # How long torch's threads spin before they sleep. By default they spin so long that one busy program beside
 # this one costs most of the speed. Tokens per second from SmolLM2, in plain decoding on 2 cores with 0, 1 and
@@ -180,6 +183,14 @@ class EngineService:
             release_device_memory()
         heap.give_back()
 
+    def _close_after_error(self) -> None:
+        try:
+            self._close()
+        except RuntimeError as error:
+            if not card_stopped(error):
+                raise
+            log.warning("What a card that has stopped holds stays as it is: %s", error)
+
     def _build(self, job: "LoadJob", note: str, warm: bool = False) -> str:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.
 
@@ -209,7 +220,7 @@ class EngineService:
                 note = self._shrink(error)
             finally:
                 if not done:
-                    self._close()
+                    self._close_after_error()
 
     def _shrink(self, error: Exception) -> str:
         """Drop the rows of other conversations, or else switch to the next smaller plan. Return a sentence

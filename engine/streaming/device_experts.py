@@ -139,12 +139,16 @@ class DeviceExperts(ExpertHome):
 
     def lend_all(self, experts: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         """Lend all of these experts, `most_lent` at most; those that are not in RAM are read. Raises as
-        `fetch` does."""
-        for count in range(len(experts) if self._ram else 0):
-            assert self._ram is not None
-            self._ram.fetch(experts[count])
-            self.lend(experts[: count + 1])
-        return self.lend(experts)
+        `fetch` does; then none is lent."""
+        try:
+            for count in range(len(experts) if self._ram else 0):
+                assert self._ram is not None
+                self._ram.fetch(experts[count])
+                self.lend(experts[: count + 1])
+            return self.lend(experts)
+        except BaseException:
+            self.lend(())
+            raise
 
     def copy_s(self, sources: Sequence[NDArray[np.uint8]]) -> float:
         """Return the seconds in which one expert is copied to the device, from copies of these experts in

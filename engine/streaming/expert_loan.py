@@ -32,13 +32,17 @@ class ExpertLoan:
         order = sorted(lacking, key=lambda expert: rows[expert])
         of_each = [rows[expert] for expert in order]
         count = now.taken(of_each)
-        if count:
-            copied_s = (len(order) - count) * now.link_s
-            near_s = now.exchange_s + now.products_s(of_each[:count])
-            self._still_s += max(0.0, near_s - copied_s)
-        elif order:
+        if order and not count:
             self._slower += _FORGOTTEN * (1 - self._slower)
         return order[:count]
+
+    def lent(self, rows: Sequence[int], copied: int) -> None:
+        """Note that the processor multiplies by experts of so many rows each, while so many others are copied
+        to the card. For the rest of that time, the link stands still."""
+        if rows:
+            now = self.times.slower(self._slower)
+            near_s = now.exchange_s + now.products_s(rows)
+            self._still_s += max(0.0, near_s - copied * now.link_s)
 
     def ahead(self) -> int:
         """Return how many experts can be copied for later passes meanwhile: at most one, in the time for

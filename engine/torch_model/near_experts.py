@@ -148,8 +148,9 @@ class ExpertProcessor:
         numbers = self._mixtures[mixture].numbers
         local = {numbers[expert]: expert for expert in used}
         of_each = {numbers[expert]: count for expert, count in zip(used, rows, strict=True)}
-        taken = self.loan.take(self._cache.lacking(list(local)), of_each)
-        self._slabs = self._cache.lend(taken)
+        lacking = self._cache.lacking(list(local))
+        self._slabs = self._cache.lend(self.loan.take(lacking, of_each))
+        self.loan.lent([of_each[number] for number in self._slabs], len(lacking) - len(self._slabs))
         return [local[number] for number in self._slabs]
 
     def start(self, mixture: int, x: Tensor, experts: Sequence[int], rows: Rows) -> None:

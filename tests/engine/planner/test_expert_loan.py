@@ -52,5 +52,17 @@ def test_a_link_that_stands_still_copies_an_expert_for_later_passes_now_and_then
     copied = 0
     for _ in range(20):
         loan.take([7], {7: 1})
+        loan.lent([1], 0)
         copied += loan.ahead()
     assert copied == 10, "a product takes 1.1 s, a copy 2 s"
+
+
+def test_a_link_does_not_stand_still_beside_experts_that_were_not_lent():
+    loan = ExpertLoan(TIMES)
+    for _ in range(20):
+        loan.take([7], {7: 1})
+        loan.lent([], 1)
+        assert not loan.ahead()
+    for _ in range(20):
+        loan.lent([1], 1)
+        assert not loan.ahead(), "another one is copied meanwhile"

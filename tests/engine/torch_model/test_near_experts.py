@@ -8,7 +8,7 @@ import torch
 
 from engine import interruption
 from engine.checkpoints import open_checkpoint
-from engine.errors import Interrupted
+from engine.errors import Interrupted, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner.expert_loan import ROWS, ExpertTimes
@@ -211,10 +211,44 @@ def test_seconds_are_tried_with_experts_that_are_read_for_it(helped):
     check(model, mixture())
 
 
+def test_experts_that_cannot_all_be_read_stay_no_ones_loan(helped, monkeypatch):
+    model = helped(limits=WeightLimits(300_000, 700_000))
+    cache = model.streamer.near_experts
+    fetch, asked = cache._ram.fetch, []
+
+    def fetch_one(expert):
+        asked.append(expert)
+        if len(asked) > 1:
+            raise StreamBroken("The file is gone.")
+        return fetch(expert)
+
+    monkeypatch.setattr(cache._ram, "fetch", fetch_one)
+    with pytest.raises(StreamBroken):
+        cache.lend_all([2, 3, 4])
+    assert asked == [2, 3]
+    assert not cache._ram._lent
+
+
 def test_a_cache_in_ram_that_holds_two_experts_lends_none(helped):
     model = helped(limits=WeightLimits(300_000, 300_000))
     assert model.near_experts is None
     assert Sequence(model, CONTEXT).extend(TEXT).isfinite().all()
+
+
+def test_what_fails_while_a_model_is_closed_keeps_nothing_else_open(helped, monkeypatch):
+    model, closed = helped(), []
+    close = model.near_experts.close
+
+    def fail():
+        close()
+        raise RuntimeError("CUDA error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(model.near_experts, "close", fail)
+        patch.setattr(model.streamer, "close", lambda: closed.append(True))
+        with pytest.raises(RuntimeError, match="CUDA error"):
+            model.close()
+    assert closed
 
 
 def test_a_closed_model_leaves_no_thread(tmp_path, link):
