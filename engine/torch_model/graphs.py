@@ -8,7 +8,7 @@ layers and weights: the caller supplies the function that runs a pass.
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -161,6 +161,9 @@ class Graphs:
         self._recordings: WeakKeyDictionary[
             TensorCache, dict[tuple[int, tuple[int, ...], tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
+        # By rows: what recordings share. Each replay overwrites it, and only one is replayed at a time. With
+        # those of their own, the recordings made beforehand would hold three times as many logits.
+        self._logits: dict[int, Tensor] = {}
         self.works = ways.taken("graphs") == "replay"
 
     def forward(
@@ -230,7 +233,10 @@ class Graphs:
         addressed = inputs.addressed(cache)
 
         def work() -> Output:
-            return run(inputs.rows, inputs.visibility(), addressed, hidden_layers)
+            output = run(inputs.rows, inputs.visibility(), addressed, hidden_layers)
+            if size not in self._logits:  # before the recording, whose memory is the graph's
+                self._logits[size] = torch.empty_like(output.logits)
+            return replace(output, logits=self._logits[size].copy_(output.logits))
 
         replay, output = self._record(work)
         return Recording(inputs, replay, output, [workspace.take(0) for workspace in self._workspaces])

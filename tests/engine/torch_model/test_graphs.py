@@ -134,11 +134,12 @@ def test_a_sequence_replays_from_its_first_row_to_its_last():
 
 
 def test_each_size_and_bucket_is_recorded_once():
-    recorded = []
+    recorded, places = [], set()
 
     def record(work):
         replay, output = taped(work)
         recorded.append(len(output.logits))
+        places.add(output.logits.data_ptr())
         return replay, output
 
     before = firsts.count()
@@ -147,6 +148,7 @@ def test_each_size_and_bucket_is_recorded_once():
         session.extend(count)
     session.check()
     assert recorded == [1, 4, 64, 64, 32, 1]
+    assert len(places) == 4, "recordings of as many rows share the memory of their logits"
     assert firsts.count() - before == len(recorded), "so that nobody takes their times for usual"
 
 
