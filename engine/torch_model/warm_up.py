@@ -3,7 +3,7 @@ they keep no answer waiting.
 
 A kernel is compiled when it first runs. So each kind of matrix is multiplied by zeros, by as many rows as
 there are kernels for. A streamed matrix has no bytes yet: one of zeros is multiplied instead, whose parts are
-as large and begin at addresses as those of the real one, for kernels depend on both.
+as large as those of the real one and as well aligned, for kernels depend on both.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
