@@ -94,15 +94,21 @@ class Replayed:
 class _Past:
     """What `AutoLimits` remembers about an iteration.
 
-    budget: the tree's budget; accepted: number of accepted nodes; expanded: an upper bound on the number of
-    nodes that the drafter expanded, 0 if the tree had nodes from the start; chances: float [depth of the
-    tree], the drafter's estimate, for each depth, of the chance that the accepted path reaches it.
+    accepted: number of accepted nodes; chances: float [depth of the tree], the drafter's estimate, for each
+    depth, of the chance that the accepted path reaches it.
     """
 
-    budget: int
     accepted: int
-    expanded: int
     chances: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What `AutoLimits` remembers about a tree that was begun anew. expanded: how many of its nodes the
+    drafter expanded, at most, as a share of its budget; depth: in levels."""
+
+    expanded: float
+    depth: int
 
 
 class AutoLimits:
@@ -149,10 +155,13 @@ class AutoLimits:
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))
         self._survival = Survival()
         self._round_s = CostCurve()  # by beams
+        self._pass_s = CostCurve()  # by rows of the pass: what iterations take beside drafting
         self._past: deque[_Past] = deque(maxlen=MEMORY)
+        self._begun: deque[_Begun] = deque(maxlen=MEMORY)  # kept however many trees survive after them
 
     def begin(self) -> None:
         """Start an answer, with trees."""
+        self._survival.begin()
         self._back = PLAIN
         self._trials.begin(with_trees=self._limits.budget != PLAIN)
         if self._limits.budget == PLAIN:
@@ -169,11 +178,14 @@ class AutoLimits:
         seconds = self._draft_s(iteration) + iteration.target_s + iteration.other_s
         done = self._work() - self._before
         self._iteration_s.miss(rows, done.misses)
+        self._pass_s.miss(rows, done.misses)
         is_usual = is_whole and not done.firsts
         in_turn_s = seconds + self._saved_s(iteration)
-        self._survival.observe(iteration)
-        if is_usual and self._iteration_s.add(rows, in_turn_s, done.misses):
-            self._trials.start_over()
+        self._survival.observe(iteration, is_whole)
+        if is_usual:
+            self._pass_s.add(rows, iteration.target_s + iteration.other_s, done.misses)
+            if self._iteration_s.add(rows, in_turn_s, done.misses):
+                self._trials.start_over()
         if limits.budget:
             if told:
                 self._learn_gain(iteration, told)
@@ -223,9 +235,11 @@ class AutoLimits:
         # A tree that had nodes from the start may have needed no round at all.
         if iteration.rounds and is_usual and not iteration.survivors:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
-        expanded = 0 if iteration.survivors else iteration.rounds * limits.beams
         chances = chances_of(iteration.tree)
-        self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances))
+        self._past.append(_Past(len(iteration.accepted), chances))
+        if iteration.rounds and not iteration.survivors:
+            expanded = min(1.0, iteration.rounds * limits.beams / limits.budget)
+            self._begun.append(_Begun(expanded, len(chances)))
 
     def tokens(self, budget: int) -> float:
         """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives.
@@ -242,10 +256,12 @@ class AutoLimits:
         return float(tokens)
 
     def _cost(self, budget: int) -> float:
-        """Return the expected seconds of an iteration, without the drafting that is hidden."""
-        hidden = self._survival.share(budget)
-        whole = self._iteration_s.at(budget + 1)
-        return whole - hidden * self._growth_s(budget) if hidden else whole
+        """Return the expected seconds of an iteration, without the drafting that is hidden: that is a share
+        of what the iteration takes beside its pass, so the pass is left at least."""
+        whole_s, hidden = self._iteration_s.at(budget + 1), self._survival.share(budget)
+        if not hidden or not self._pass_s:
+            return whole_s
+        return whole_s - hidden * max(0.0, whole_s - self._pass_s.at(budget + 1))
 
     def _saved_s(self, iteration: Iterated) -> float:
         """Return the seconds of drafting that an iteration was spared, because its tree had nodes from the
@@ -289,10 +305,7 @@ class AutoLimits:
         most = max([here + 1, *(place for place in self._tried() if place <= JUMP)])
         may_be_plain = not least and self._trials.may_end(self._iteration_s.at(PLAIN + 1))
         choices = [b for b in self._budgets[least : most + 1] if b or may_be_plain]
-        # A larger tree takes no less time: then more of its drafting was taken to be hidden than there is.
-        least_s = self._cost(now) if self._survival.share(now) else 0.0
-        costs = {b: max(self._cost(b), least_s if b > now else 0.0) for b in {now, *choices}}
-        seconds_per_token = {b: cost / self.tokens(b) for b, cost in costs.items()}
+        seconds_per_token = {b: self._cost(b) / self.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         # Whether trees are faster than plain decoding is known only where both were measured.
         plain = seconds_per_token.get(PLAIN, math.inf)
@@ -329,11 +342,10 @@ class AutoLimits:
     def _growths(self, budget: int) -> dict[int, float]:
         """Return the seconds of growing a tree in turn, by the number of beams, from the trees that were
         begun anew; empty while there are none."""
-        begun = [past for past in self._past if past.expanded]
-        if not self._round_s or not begun:
+        if not self._round_s or not self._begun:
             return {}
-        expanded = float(np.mean([budget * min(1, past.expanded / past.budget) for past in begun]))
-        depth = float(np.mean([len(past.chances) for past in begun]))
+        expanded = budget * float(np.mean([begun.expanded for begun in self._begun]))
+        depth = float(np.mean([begun.depth for begun in self._begun]))
         return {beams: max(depth, expanded / beams) * self._round_s.at(beams) for beams in BEAMS}
 
     def _worth(self, budget: int, beams: int) -> float:

@@ -14,11 +14,17 @@ class Survival:
     def __init__(self) -> None:
         # Of trees that could have survived: budget, nodes, and how many of these were there from the start.
         self._past: deque[tuple[int, int, int]] = deque(maxlen=LAST)
+        self.begin()
+
+    def begin(self) -> None:
+        """Start an answer: no tree was verified before its first one."""
         self._is_ahead = False  # whether the last tree grew on while it was verified
 
-    def observe(self, iteration: Iterated) -> None:
+    def observe(self, iteration: Iterated, is_whole: bool) -> None:
+        """Learn from an iteration. is_whole: whether its tree is; one that was cut at the end of the answer
+        does not tell how much of it would have been there."""
         limits, size = iteration.limits, len(iteration.tree)
-        if self._is_ahead and size:
+        if self._is_ahead and size and is_whole:
             self._past.append((limits.budget, size, min(iteration.survivors, size)))
         self._is_ahead = limits.ahead > 0
 
