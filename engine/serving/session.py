@@ -9,6 +9,7 @@ windows and command lines.
 import secrets
 import time
 from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import replace
 
 from engine import firsts, protocol
@@ -360,10 +361,11 @@ class Session:
         if streamer:
             streamer.watch.on_silence = writer.show_silence
         try:
-            for event in stream:
-                writer.write(event)
-                if writer.is_ended:
-                    break
+            with closing(stream):
+                for event in stream:
+                    writer.write(event)
+                    if writer.is_ended:
+                        break
         except (Cancelled, Interrupted):
             writer.cancelled = True
         except Exception:
@@ -371,6 +373,5 @@ class Session:
             self.forget()
             raise
         finally:
-            stream.close()
             if streamer:
                 streamer.watch.on_silence = ignore_silence

@@ -4,8 +4,10 @@ answer is right."""
 import pytest
 
 from engine import interruption
+from engine.decoding.iteration import decode
 from engine.errors import DiskSilent
-from engine.protocol import Chat, DiskSilence, Load, Message, Options
+from engine.protocol import Chat, DiskSilence, IterationDone, Load, Message, Options
+from engine.serving import session
 from engine.serving.service import EngineService
 from engine.streaming import disk_watch
 from tests.engine.heads.test_service import write_target
@@ -26,9 +28,16 @@ class Asked:
         self.loaded = self.engine.load(load, lambda event: None, lambda: False)
 
     def answer(self):
+        return self.engine.answer(self.chat, self._note, lambda: False)
+
+    @property
+    def chat(self):
         options = Options(drafter="recycling+pld", seed=4, max_new_tokens=8)
-        chat = Chat(id=2, messages=[Message("user", "HELLO HELLO")], options=options)
-        return self.engine.answer(chat, self._note, lambda: False)
+        return Chat(id=2, messages=[Message("user", "HELLO HELLO")], options=options)
+
+    @property
+    def watch(self):
+        return self.engine.session.pair.target.model.streamer.watch
 
     def forget(self):
         """Discard the experts in memory, so that an answer has to read."""
@@ -53,6 +62,27 @@ def asked(tmp_path, monkeypatch, request):
     yield made
     interruption.resume()
     made.engine.unload()
+
+
+def test_nobody_is_told_after_an_answer_that_could_not_even_be_closed(asked, monkeypatch):
+    expected = asked.answer().token_ids
+
+    def stubborn(*parts):
+        try:
+            yield from decode(*parts)
+        except GeneratorExit:
+            raise ValueError("It does not close.") from None
+
+    def gone(event):
+        if isinstance(event, IterationDone):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(session, "decode", stubborn)
+    with pytest.raises(ValueError, match="close"):
+        asked.engine.session.answer(asked.chat, gone, lambda: False)
+    assert asked.watch.on_silence is disk_watch.ignore_silence
+    monkeypatch.setattr(session, "decode", decode)
+    assert asked.answer().token_ids == expected
 
 
 @pytest.mark.parametrize("least", [0, ROWS], ids=["rows of the embedding", "weights"])
