@@ -10,6 +10,7 @@ from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.heads import BlockHead
 from engine.heads.interface import Allowed, Guesses
 from engine.model.interface import Progress
+from engine.prompt_cache import KnownRows
 from engine.sampling import Sampler
 
 
@@ -41,6 +42,10 @@ class BlockDrafter(PositionDrafter):
 
     def save(self) -> None:
         self._text.save()
+
+    @property
+    def known_rows(self) -> list[KnownRows]:
+        return [self._text.known_rows] if self._text.known_rows else []
 
     def _guess(self) -> Array:
         text = self._text

@@ -16,6 +16,7 @@ from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.heads import EagleHead
 from engine.model.interface import Progress
 from engine.model.rows import Rows
+from engine.prompt_cache import KnownRows
 from engine.sampling import Sampler
 from engine.tree import ROOT, SOURCE_HEADS
 
@@ -56,6 +57,10 @@ class EagleDrafter(BestFirstDrafter):
 
     def save(self) -> None:
         self._text.save()
+
+    @property
+    def known_rows(self) -> list[KnownRows]:
+        return [self._text.known_rows] if self._text.known_rows else []
 
     def _free_beams(self) -> int:
         return min(self._limits.beams, self._text.cache.free)  # each node takes a slot in the cache

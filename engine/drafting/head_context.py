@@ -19,11 +19,12 @@ ROWS = 2048  # of a prompt in one run of a head: plans count the memory that thi
 class HeadContext:
     """Attributes: `cache`, whose slot i has the target's state at token i, perhaps combined with token i + 1;
     `tokens`, the committed ones, ending with the root; `states`, [tokens, width], the target's at tokens not
-    yet in the cache."""
+    yet in the cache; `known_rows`, what is kept of texts that were in this cache before, or None."""
 
     def __init__(self, head: CachedHead) -> None:
         self._head = head
         self.cache = head.new_cache()
+        self.known_rows = head.known_beside(self.cache) if head.known_beside else None
         self.tokens: list[int] = []
         self.states: Array = head.no_states
 
@@ -51,8 +52,8 @@ class HeadContext:
 
     def save(self) -> None:
         """As `Drafter.save`."""
-        if self._head.known:
-            self._head.known.save(_pairs(self.tokens)[: self.cache.length], self.cache)
+        if self.known_rows:
+            self.known_rows.save(_pairs(self.tokens)[: self.cache.length], self.cache)
 
     def _covered(self, context: Ids[int]) -> int:
         common = common_prefix(self.tokens, context)
@@ -60,7 +61,7 @@ class HeadContext:
         return min(common, self.known) if common > self.cache.length else max(0, common - 1)
 
     def _take_up(self, context: Ids[int]) -> None:
-        known = self._head.known
+        known = self.known_rows
         if known is None:
             return
         kept = min(self._covered(context), self.cache.length)

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.drafting.protocol import Drafter, Feedback, Lanes, Needs, TreeLimits
 from engine.model.interface import Progress
+from engine.prompt_cache import KnownRows
 from engine.sampling import Sampler
 from engine.tree import ROOT, Children, TokenTree, follow
 
@@ -109,6 +110,10 @@ class MergedDrafter(Drafter):
     def save(self) -> None:
         for drafter in self.drafters:
             drafter.save()
+
+    @property
+    def known_rows(self) -> list[KnownRows]:
+        return [known for drafter in self.drafters for known in drafter.known_rows]
 
 
 def merge(trees: Ids[TokenTree], log_trusts: Ids[float], budget: int) -> TokenTree:

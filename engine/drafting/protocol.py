@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engine.arrays import Array
 from engine.model.interface import Progress
+from engine.prompt_cache import KnownRows
 from engine.sampling import Sampler
 from engine.tree import TokenTree
 
@@ -190,6 +191,12 @@ class Drafter(ABC):
     def save(self) -> None:
         """Write to the disk what a later text can take up, if there is a place for it."""
         return None
+
+    @property
+    def known_rows(self) -> list[KnownRows]:
+        """What is kept of texts that were in caches of its own before: those of heads. A draft's is its
+        sequence's."""
+        return []
 
 
 class Drawing(Drafter):

@@ -50,6 +50,13 @@ class HeadsFile:
     layer: Checkpoint | None = None
 
     @property
+    def files(self) -> set[Path]:
+        """The files that weights are read from."""
+        of_layer = self.layer.weights.values() if self.layer else ()
+        own = {tensor.file for tensor in self.tensors.values()}
+        return own | {span.file for weight in of_layer for span in weight.spans}
+
+    @property
     def parameters(self) -> int:
         """The number of weights, without a copy of the target's embedding, which is used in training."""
         return sum(math.prod(each.shape) for name, each in self.tensors.items() if name != EMBEDDING)

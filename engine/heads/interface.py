@@ -1,7 +1,7 @@
 """The interface of heads: what drafters ask of them, however they are computed."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,11 +59,12 @@ class MedusaHeads(Heads):
 
 class CachedHead(Heads):
     """A head with a KV cache. Attributes: `no_states`, an empty array of states, [0, width]; `vocabulary`,
-    the number of the target's tokens; `known`, its rows for other texts, or None if they are not kept."""
+    the number of the target's tokens; `known_beside`, returns what is kept of the texts that were in a cache
+    of the head before, or None if nothing is kept."""
 
     vocabulary: int
     no_states: Array
-    known: KnownRows | None = None
+    known_beside: Callable[[KVCache], KnownRows] | None = None
 
     @abstractmethod
     def new_cache(self) -> KVCache:

@@ -133,7 +133,7 @@ def _tensor(name: str, span: Span, spans: Mapping[str, Span], heads: int | None)
         numbers = plain.read()
         return numbers[_halves(len(numbers), heads)]
 
-    return Unread(span.shape, read)
+    return Unread(span.file, span.shape, read)
 
 
 def _scaled(name: str, span: Span, scale: Span) -> Unread:
@@ -146,7 +146,7 @@ def _scaled(name: str, span: Span, scale: Span) -> Unread:
         rows, columns = span.shape
         return form.unpacked(parts, (rows, columns))
 
-    return Unread(span.shape, read)
+    return Unread(span.file, span.shape, read)
 
 
 def _halves(rows: int, heads: int) -> NDArray[np.int64]:

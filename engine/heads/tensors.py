@@ -24,6 +24,7 @@ class Unread:
     """A tensor that has not been read from its file yet. read: reads and returns it; bfloat16 becomes
     float32."""
 
+    file: Path
     shape: tuple[int, ...]
     read: Callable[[], NDArray[Any]]
 
@@ -36,8 +37,11 @@ def tensors_of(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
     if (folder / pickled).is_file():
         from engine.heads.pickled import unpickled  # only torch reads these files
 
-        found = unpickled(folder / pickled)
-        return {name: Unread(tuple(tensor.shape), partial(on_host, tensor)) for name, tensor in found.items()}
+        file = folder / pickled
+        return {
+            name: Unread(file, tuple(tensor.shape), partial(on_host, tensor))
+            for name, tensor in unpickled(file).items()
+        }
     return {}
 
 
@@ -55,4 +59,4 @@ def in_span(name: str, span: Span) -> Unread:
             )
         return read_span(span).view(_DTYPES[span.storage]).reshape(span.shape)
 
-    return Unread(span.shape, read)
+    return Unread(span.file, span.shape, read)

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from functools import partial
 from importlib.metadata import version
 
 import msgspec
@@ -11,6 +12,7 @@ from engine.checkpoints import Checkpoint
 from engine.files import identity
 from engine.heads import CachedHead, HeadsFile
 from engine.machine import available_nbytes
+from engine.model.kv_cache import KVCache
 from engine.model.sequence import Sequence
 from engine.prompt_cache import BlockFiles, KnownRows, PromptCache, files
 from engine.serving.load import CheckedPair
@@ -51,22 +53,26 @@ def attach(cache: PromptCache, pair: CheckedPair, loaded: LoadedPair) -> None:
             sequence.known = KnownRows(cache, model_digest(file, sequence))
     if pair.files.heads and isinstance(loaded.heads, CachedHead):
         target = model_digest(pair.files.target, loaded.target)
-        loaded.heads.known = KnownRows(cache, heads_digest(pair.files.heads, loaded.heads, target))
+        facts = heads_facts(pair.files.heads, loaded.heads)
+        loaded.heads.known_beside = partial(_known_beside, cache, target + msgspec.json.encode(facts))
 
 
-def heads_digest(file: HeadsFile, heads: CachedHead, target: bytes) -> bytes:
-    """Return a digest of all that the rows of heads depend on, besides the tokens: the heads, whether
-    compiled passes run them, their cache's format, and the target, whose digest is `target`."""
-    rows = heads.new_cache()
-    paths = sorted(file.path.iterdir()) if file.path.is_dir() else [file.path]
-    facts = [
-        [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths],
+def _known_beside(cache: PromptCache, heads: bytes, rows: KVCache) -> KnownRows:
+    """Return what is kept of the texts that were in `rows` before, a cache of heads. heads: what tells them
+    from others, with the target's digest."""
+    facts = msgspec.json.encode([rows.form, rows.capacity])
+    return KnownRows(cache, hashlib.blake2b(heads + facts, digest_size=32).digest())
+
+
+def heads_facts(file: HeadsFile, heads: CachedHead) -> list[object]:
+    """Return all that the rows of heads depend on, besides the tokens, the target and their cache's format:
+    the files of the heads, their configuration, and whether compiled passes run them."""
+    return [
+        identity(file.files),
+        msgspec.json.encode(file.config, enc_hook=str).decode(),
         file.kind,
         type(heads).__name__,
-        rows.form,
-        rows.capacity,
     ]
-    return hashlib.blake2b(target + msgspec.json.encode(facts), digest_size=32).digest()
 
 
 def model_digest(file: Checkpoint, sequence: Sequence) -> bytes:

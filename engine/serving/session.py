@@ -24,7 +24,6 @@ from engine.decoding.regrowth import Regrown
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
-from engine.heads import CachedHead
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
 from engine.planner import TreePlan
@@ -80,11 +79,9 @@ class Session:
 
     @property
     def _known(self) -> list[KnownRows]:
-        """What is kept of other texts, for each model and for heads."""
-        known = [sequence.known for sequence in self._sequences]
-        if isinstance(self.pair.heads, CachedHead):
-            known.append(self.pair.heads.known)
-        return [each for each in known if each]
+        """What is kept of other texts, for each model and for the heads of each drafter."""
+        of_models = [sequence.known for sequence in self._sequences if sequence.known]
+        return [*of_models, *(known for drafter in self._drafters.values() for known in drafter.known_rows)]
 
     @property
     def context(self) -> int:

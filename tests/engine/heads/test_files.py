@@ -15,6 +15,14 @@ from tests.engine.models import VOCABULARY, ours, reference
 OPTIONAL = ("embed_tokens.weight", "t2d")
 
 
+def test_the_files_are_those_that_weights_are_read_from(tmp_path):
+    folder = made.save(tmp_path, "eagle", made.random_weights("eagle"))
+    (folder / "README.md").write_text("Heads")
+    (file,) = open_heads(folder).files
+    assert file.parent == folder
+    assert file.suffix in (".safetensors", ".bin")
+
+
 @pytest.mark.parametrize("kind", made.KINDS)
 def test_a_missing_superfluous_or_misshapen_tensor_is_named(tmp_path, target, kind):
     weights = made.random_weights(kind)

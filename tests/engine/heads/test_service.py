@@ -4,7 +4,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from engine.errors import BadOption, SpecExecError
-from engine.protocol import Chat, Load, Message, Options
+from engine.protocol import Chat, Forget, Load, Message, Options
 from engine.serving.service import EngineService
 from tests.engine.conftest import model_file
 from tests.engine.heads import made
@@ -46,9 +46,9 @@ def load(engine, folder, heads, **settings):
     return engine.load(request, lambda event: None, lambda: False)
 
 
-def answer(engine, drafter, text="HELLO", **options):
+def answer(engine, drafter, text="HELLO", conversation="", **options):
     options = Options(drafter=drafter, seed=4, max_new_tokens=10, **options)
-    request = Chat(id=2, messages=[Message("user", text)], options=options)
+    request = Chat(id=2, messages=[Message("user", text)], options=options, conversation=conversation)
     return engine.answer(request, lambda event: None, lambda: False)
 
 
@@ -121,3 +121,19 @@ def test_a_drafter_that_does_not_match_the_heads_is_refused(tmp_path, folder):
         with pytest.raises(BadOption) as refused:
             load(EngineService(), folder, heads, drafter=name)
         assert "medusa" in refused.value.hint
+
+
+@pytest.mark.parametrize("kind", ["eagle", "dflash"])
+def test_rows_of_a_deleted_chat_are_dropped_whichever_drafter_holds_them(tmp_path, folder, kind):
+    """What another chat's answer drops later would be kept under that chat's name."""
+    engine, method = EngineService(), METHODS[kind]
+    load(engine, folder, made.save(tmp_path, kind, made.random_weights(kind)))
+    deleted = "ABCDE" * 16
+    answer(engine, method, deleted, "deleted", budget=8)
+    drafter, tokens = engine.session.drafter(method), engine.session.tokens_of([Message("user", deleted)])
+    assert drafter.covers(tokens) > 64
+    answer(engine, "merged", "FGHIJ" * 16, "another", budget=8)
+    engine.forget(Forget(id=3, conversation="deleted"))
+    answer(engine, method, "KLMNO" * 16, "a third", budget=8)
+    assert drafter.covers(tokens) < 8
+    engine.unload()
