@@ -29,16 +29,23 @@ def reach(window: int) -> int:
     return window + 1
 
 
+def held(window: int) -> int:
+    """Return how many of the last rows a layer with a window has wherever a text ends, and in each savepoint:
+    those that it must keep, and those that a short rewind needs. Heads that are taken up with a text need one:
+    they have rows of whole blocks."""
+    return reach(window) + REWIND
+
+
 def kept_slots(window: int, capacity: int) -> int:
     """Return how many rows a layer with a window has room for in a text of up to `capacity` tokens: as many
     as other layers, unless fewer, and the savepoints that these need, take less memory."""
-    slots = reach(window) + REWIND + ROOM
-    return slots if slots + SAVEPOINTS * reach(window) < capacity else capacity
+    slots = held(window) + ROOM
+    return slots if slots + SAVEPOINTS * held(window) < capacity else capacity
 
 
 def saved_rows(window: int, capacity: int) -> int:
     """Return how many rows of a layer with a window are in savepoints, at most."""
-    return SAVEPOINTS * reach(window) if kept_slots(window, capacity) < capacity else 0
+    return SAVEPOINTS * held(window) if kept_slots(window, capacity) < capacity else 0
 
 
 def windowed_layers(checkpoint: Checkpoint) -> tuple[int, frozenset[int]]:

@@ -91,10 +91,14 @@ class KVCache(ABC):
 
     @property
     def state_nbytes(self) -> int:
-        """Bytes of all that must be known behind one token in order to go on there, besides rows of the whole
-        text: layers' states, and the rows in the window of layers that have one; 0 if there is no such
-        layer."""
+        """Bytes, at most, of all that must be known behind one token in order to go on there, besides rows of
+        the whole text: layers' states, and the rows in the window of layers that have one; 0 if there is no
+        such layer."""
         return 0
+
+    def state_nbytes_behind(self, length: int) -> int:
+        """Return the bytes of that behind the first `length` tokens."""
+        return self.state_nbytes
 
     @property
     def saved_lengths(self) -> list[int]:
@@ -102,7 +106,8 @@ class KVCache(ABC):
         return []
 
     def read_states(self, length: int) -> NDArray[np.uint8]:
-        """Return a copy of the states behind one of `saved_lengths`, as uint8 [state_nbytes]."""
+        """Return a copy of the states behind one of `saved_lengths`, as uint8
+        [state_nbytes_behind(length)]."""
         raise NotImplementedError
 
     def write_states(self, states: NDArray[np.uint8]) -> None:

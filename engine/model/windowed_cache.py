@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.windows import REWIND, SAVEPOINTS, kept_slots, reach
+from engine.checkpoints.windows import SAVEPOINTS, held, kept_slots, reach
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.savepoints import MARGIN, WINDOW, Savepoints
 
@@ -46,7 +46,7 @@ class WindowedCache(KVCache):
         """narrow: an empty cache. window: the largest one of a layer."""
         self.narrow = narrow
         self._reach = reach(window)
-        self._held = self._reach + REWIND  # rows that are never dropped
+        self._held = held(window)  # rows that are never dropped
         self.pass_rows = narrow.capacity - self._held
         # None in place of a savepoint's rows: they are in the cache.
         self._saved: Savepoints[Bytes | None] = Savepoints(SAVEPOINTS)
@@ -71,16 +71,19 @@ class WindowedCache(KVCache):
 
     @property
     def state_nbytes(self) -> int:
-        return self._reach * self.narrow.row_nbytes
+        return self._held * self.narrow.row_nbytes
+
+    def state_nbytes_behind(self, length: int) -> int:
+        return min(length, self._held) * self.narrow.row_nbytes
 
     @property
     def saved_lengths(self) -> list[int]:
-        return sorted({*self._saved.states, self.length} - {0})
+        return sorted(length for length in {*self._saved.states, self.length} - {0} if self._is_whole(length))
 
     @property
     def form(self) -> str:
         wide = super().form  # type: ignore[safe-super]  # that of the class beside this one
-        return f"{wide}, window {self._reach} {self.narrow.form}"
+        return f"{wide}, window {self._held} {self.narrow.form}"
 
     @property
     def free(self) -> int:
@@ -89,10 +92,7 @@ class WindowedCache(KVCache):
 
     def read_states(self, length: int) -> Bytes:
         rows = self._saved.states.get(length)
-        if rows is None:
-            rows = self._last_rows(length)
-        missing = self.state_nbytes - rows.size  # of a text that is shorter than the window
-        return np.pad(rows, (0, missing)) if missing else rows
+        return self._last_rows(length) if rows is None else rows
 
     def write_states(self, states: Bytes) -> None:
         self._restored = states
@@ -105,9 +105,9 @@ class WindowedCache(KVCache):
         assert self._restored is not None
         self.length += rows
         self.written = max(self.written, self.length)
-        count = self.length - self._first(self.length)
-        self._put_back(self._restored[: count * self.narrow.row_nbytes])
+        self._put_back(self._restored)
         self._restored = None
+        self._read_to = 0
 
     def reserve(self, rows: int) -> None:
         super().reserve(rows)
@@ -151,9 +151,10 @@ class WindowedCache(KVCache):
         assert length == self.keepable(length)
         if length < self.length:
             self._saved.drop_behind(length)
-        held = self._holds(length)
+        self._read_to = 0
+        is_held = self._holds(length)
         super().truncate(length)
-        if held:
+        if is_held:
             self.narrow.truncate(length - self.dropped)
         else:
             rows = self._saved.states.get(length)
@@ -167,14 +168,22 @@ class WindowedCache(KVCache):
         """Return whether the rows are there that are needed behind `length` tokens of the text."""
         return self._first(length) >= self.dropped
 
+    def _is_whole(self, length: int) -> bool:
+        """Return whether the state behind `length` tokens, which is saved or in the cache, has all its rows: a
+        rewind may have left only those that must be there."""
+        rows = self._saved.states.get(length)
+        if rows is None:
+            return max(0, length - self._held) >= self.dropped
+        return rows.size == self.state_nbytes_behind(length)
+
     def _last_rows(self, length: int) -> Bytes:
-        """Return a copy of the rows that are needed behind `length` tokens."""
-        first = self._first(length)
+        """Return a copy of the rows of a savepoint behind `length` tokens, as far as they are there."""
+        first = max(self.dropped, length - self._held)
         return self.narrow.read_rows(first - self.dropped, length - first)
 
     def _put_back(self, rows: Bytes) -> None:
-        """Replace the rows of layers with a window by those that are needed behind the text."""
-        first = self._first(self.length)
+        """Replace the rows of layers with a window by those of a savepoint behind the text."""
+        first = self.length - rows.size // self.narrow.row_nbytes
         self._save_before(first)
         self.dropped = first
         self.narrow.truncate(0)
@@ -188,9 +197,9 @@ class WindowedCache(KVCache):
             self._saved.states[length] = None
 
     def _save_before(self, first: int) -> None:
-        """Copy the rows of noted lengths that need some before `first`, which are dropped next."""
+        """Copy the rows of noted lengths that have some before `first`, which are dropped next."""
         for length, rows in self._saved.states.items():
-            if rows is None and self._first(length) < first:
+            if rows is None and length - self._held < first:
                 self._saved.states[length] = self._last_rows(length)
 
 

@@ -30,7 +30,11 @@ class RowCache(Protocol):
 
     @property
     def state_nbytes(self) -> int:
-        """Bytes of all layers' states behind one token; 0 if all layers have rows."""
+        """Bytes of all layers' states behind one token, at most; 0 if all layers have rows."""
+        ...
+
+    def state_nbytes_behind(self, length: int) -> int:
+        """Return the bytes of these states behind the first `length` tokens."""
         ...
 
     @property
@@ -47,7 +51,8 @@ class RowCache(Protocol):
         ...
 
     def read_states(self, length: int) -> Bytes:
-        """Return a copy of the states behind one of `saved_lengths`, uint8 [state_nbytes]."""
+        """Return a copy of the states behind one of `saved_lengths`, uint8
+        [state_nbytes_behind(length)]."""
         ...
 
     def write_states(self, states: Bytes) -> None:
@@ -138,7 +143,7 @@ class KnownRows:
             for length in sorted(rows.saved_lengths, reverse=True):
                 whole, behind = divmod(length, BLOCK)
                 before = 0 if lengths else whole * BLOCK * rows.row_nbytes
-                needed = before + behind * rows.row_nbytes + rows.state_nbytes
+                needed = before + behind * rows.row_nbytes + rows.state_nbytes_behind(length)
                 if needed <= room:
                     lengths.append(length)
                     room -= needed
@@ -161,8 +166,9 @@ class KnownRows:
             key = self._state_key(ids, keys, length)
             if not self._cache.holds(key):
                 continue
+            state_nbytes = rows.state_nbytes_behind(length)
             needed = [(each, BLOCK * rows.row_nbytes) for each in keys[first:whole]]
-            needed.append((key, rows.state_nbytes + behind * rows.row_nbytes))
+            needed.append((key, state_nbytes + behind * rows.row_nbytes))
             found: list[Bytes] = []
             for each, nbytes in reversed(needed):
                 block = self._cache.find(each, nbytes, self.owner)
@@ -175,8 +181,8 @@ class KnownRows:
             for number, block in zip(range(whole - 1, first - 1, -1), blocks, strict=True):
                 rows.write_rows(number * BLOCK, block)
             if behind:
-                rows.write_rows(whole * BLOCK, last[rows.state_nbytes :])
-            rows.write_states(last[: rows.state_nbytes])
+                rows.write_rows(whole * BLOCK, last[state_nbytes:])
+            rows.write_states(last[:state_nbytes])
             self._cache.touch([*keys[:whole], key], self.owner)
             return length
         self._cache.touch(keys[:first], self.owner)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from engine.checkpoints.storage import BLOCKS
-from engine.checkpoints.windows import ROOM, SAVEPOINTS, kept_slots
+from engine.checkpoints.windows import ROOM, SAVEPOINTS, held, kept_slots
 from engine.compiled.layout import LAYOUTS, expansion
 from engine.model import shared_rows
 from engine.planner import (
@@ -421,7 +421,7 @@ def test_layers_with_a_window_take_memory_for_few_rows_and_for_savepoints_in_ram
     pair = replace(whole, target=replace(SMALL.target, window=1024, window_row=row))
     narrows = context > 4096
     dropped = row * (context - kept_slots(1024, context))
-    savepoints = row * SAVEPOINTS * 1025 if narrows else 0
+    savepoints = row * SAVEPOINTS * held(1024) if narrows else 0
     assert (dropped > 0) == narrows
     read = 3 * SMALL.target.widest + 6 * SMALL.target.hidden
     for device, compute in (("cuda", DESKTOP.card), ("cpu", DESKTOP.cpu)):

@@ -30,6 +30,9 @@ class Reader:
         self.known = KnownRows(cache, model)
         self.ids, self.states = [], {}
 
+    def state_nbytes_behind(self, length):
+        return self.state_nbytes
+
     @property
     def saved_lengths(self):
         return list(self.states)
