@@ -31,8 +31,8 @@ def reach(window: int) -> int:
 
 def held(window: int) -> int:
     """Return how many of the last rows a layer with a window has wherever a text ends, and in each savepoint:
-    those that it must keep, and those that a short rewind needs. Heads that are taken up with a text need one:
-    they have rows of whole blocks."""
+    those that it must keep, and those that a short rewind needs. Heads that are taken up with a text need
+    one: they have rows of whole blocks."""
     return reach(window) + REWIND
 
 

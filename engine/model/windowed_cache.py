@@ -169,8 +169,8 @@ class WindowedCache(KVCache):
         return self._first(length) >= self.dropped
 
     def _is_whole(self, length: int) -> bool:
-        """Return whether the state behind `length` tokens, which is saved or in the cache, has all its rows: a
-        rewind may have left only those that must be there."""
+        """Return whether the state behind `length` tokens, which is saved or in the cache, has all its rows:
+        a rewind may have left only those that must be there."""
         rows = self._saved.states.get(length)
         if rows is None:
             return max(0, length - self._held) >= self.dropped

@@ -28,7 +28,7 @@ MAGIC = b"SpecExec rows 1\n"
 ENDING = ".rows"
 LOCK = "lock"
 MOST_HEADER = 1 << 20  # bytes
-MOST_WAITING = 256 << 20  # bytes of blocks that wait to be written; what comes then is left out
+MOST_WAITING = 256 << 20  # bytes: while so many or more wait to be written, other blocks are left out
 _CHECKSUM = 32
 _START = len(MAGIC) + _CHECKSUM  # of the header's length, four bytes; then come the header and the rows
 
@@ -107,11 +107,19 @@ class BlockFiles:
             return None
         return set(header.owners), rows
 
-    def write(self, key: bytes, rows: NDArray[np.uint8], owners: set[str]) -> None:
-        """Write a block as soon as there is time. The rows must not change any more."""
+    def takes(self, key: bytes, nbytes: int) -> bool:
+        """Return whether a block of this size would be written now."""
         with self._changing:
-            too_much = self._waiting_nbytes + rows.nbytes > MOST_WAITING
-            if self._has_failed or too_much or rows.nbytes > self._budget or key in self._waiting:
+            return self._takes(key, nbytes)
+
+    def _takes(self, key: bytes, nbytes: int) -> bool:
+        fits = nbytes <= self._budget and self._waiting_nbytes < MOST_WAITING
+        return fits and not self._has_failed and key not in self._waiting
+
+    def write(self, key: bytes, rows: NDArray[np.uint8], owners: set[str]) -> None:
+        """Write a block as soon as there is time, if it `takes` it. The rows must not change any more."""
+        with self._changing:
+            if not self._takes(key, rows.nbytes):
                 return
             self._waiting.add(key)
             self._waiting_nbytes += rows.nbytes

@@ -61,10 +61,12 @@ class RowCache(Protocol):
 
 
 class _Part(NamedTuple):
-    """A block of a text. stop: the number of tokens up to its end; read: reads it from the KV cache."""
+    """A block of a text. stop: the number of tokens up to its end; nbytes: its size; read: reads it from the
+    KV cache."""
 
     key: bytes
     stop: int
+    nbytes: int
     read: Callable[[], Bytes]
 
 
@@ -107,7 +109,7 @@ class KnownRows:
         if files is None:
             return
         for part in self._parts(ids, rows, files.budget_nbytes):
-            if part.key not in files:
+            if part.key not in files and files.takes(part.key, part.nbytes):
                 files.write(part.key, part.read(), {self._read_for})
 
     def restore(self, ids: Sequence[int], known: int, rows: RowCache) -> int:
@@ -141,18 +143,18 @@ class KnownRows:
         blocks = min(len(keys), room // max(1, BLOCK * rows.row_nbytes))
         if rows.state_nbytes:
             for length in sorted(rows.saved_lengths, reverse=True):
-                whole, behind = divmod(length, BLOCK)
-                before = 0 if lengths else whole * BLOCK * rows.row_nbytes
-                needed = before + behind * rows.row_nbytes + rows.state_nbytes_behind(length)
+                needed = _states_nbytes(rows, length)
+                needed += 0 if lengths else length // BLOCK * BLOCK * rows.row_nbytes
                 if needed <= room:
                     lengths.append(length)
                     room -= needed
             blocks = lengths[0] // BLOCK if lengths else 0
         for number in range(blocks):
             read = partial(rows.read_rows, number * BLOCK, BLOCK)
-            yield _Part(keys[number], (number + 1) * BLOCK, read)
+            yield _Part(keys[number], (number + 1) * BLOCK, BLOCK * rows.row_nbytes, read)
         for length in lengths:
-            yield _Part(self._state_key(ids, keys, length), length, partial(_read_states, rows, length))
+            key = self._state_key(ids, keys, length)
+            yield _Part(key, length, _states_nbytes(rows, length), partial(_read_states, rows, length))
 
     def _restore_to_savepoint(
         self, ids: Sequence[int], keys: Sequence[bytes], known: int, rows: RowCache
@@ -166,9 +168,8 @@ class KnownRows:
             key = self._state_key(ids, keys, length)
             if not self._cache.holds(key):
                 continue
-            state_nbytes = rows.state_nbytes_behind(length)
             needed = [(each, BLOCK * rows.row_nbytes) for each in keys[first:whole]]
-            needed.append((key, state_nbytes + behind * rows.row_nbytes))
+            needed.append((key, _states_nbytes(rows, length)))
             found: list[Bytes] = []
             for each, nbytes in reversed(needed):
                 block = self._cache.find(each, nbytes, self.owner)
@@ -178,6 +179,7 @@ class KnownRows:
             if len(found) < len(needed):
                 continue
             last, *blocks = found
+            state_nbytes = rows.state_nbytes_behind(length)
             for number, block in zip(range(whole - 1, first - 1, -1), blocks, strict=True):
                 rows.write_rows(number * BLOCK, block)
             if behind:
@@ -206,6 +208,11 @@ class KnownRows:
         whole = length // BLOCK
         behind = np.asarray(ids[whole * BLOCK : length], np.int64).tobytes()
         return _digest(keys[whole - 1] if whole else self._model, b"states" + behind)
+
+
+def _states_nbytes(rows: RowCache, length: int) -> int:
+    """Return the bytes of what `_read_states` returns."""
+    return rows.state_nbytes_behind(length) + length % BLOCK * rows.row_nbytes
 
 
 def _read_states(rows: RowCache, length: int) -> Bytes:

@@ -1,4 +1,4 @@
-"""Heads beside a target that keeps a window of the text: a conversation that is taken up is not read again."""
+"""Heads beside a target that keeps a window of the text: a chat that is taken up is not read again."""
 
 import pytest
 

@@ -2,13 +2,14 @@
 bit, within the budget, from RAM and from the disk."""
 
 import hashlib
+from threading import Event
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.prompt_cache import BLOCK, BlockFiles, KnownRows, PromptCache
+from engine.prompt_cache import BLOCK, BlockFiles, KnownRows, PromptCache, files
 from tests.engine.prompt_cache.test_known_rows import MODEL, OTHER, rows_of, text
 
 ROW, STATE = 8, 40  # bytes
@@ -146,6 +147,27 @@ def test_on_the_disk_an_earlier_savepoint_stands_in_for_damaged_states(tmp_path,
         data = path.read_bytes()
         path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
     assert found_on_disk(folder, [*ids, 5]) == expected
+
+
+def test_a_state_that_is_larger_than_all_that_may_wait_is_written_and_no_other_is_read(tmp_path, monkeypatch):
+    folder, ids, may_write = tmp_path / "prompts", text(1, 50), Event()
+    write = BlockFiles._write
+
+    def write_later(*arguments):
+        may_write.wait()
+        write(*arguments)
+
+    monkeypatch.setattr(files, "MOST_WAITING", STATE // 2)
+    monkeypatch.setattr(BlockFiles, "_write", write_later)
+    cache = PromptCache(MIB, BlockFiles(folder, MIB))
+    reader, read = Reader(cache), []
+    monkeypatch.setattr(reader, "read_states", lambda length: read.append(length) or reader.states[length])
+    reader.read(ids, [20])
+    reader.known.save(ids, reader)
+    may_write.set()
+    cache.close()
+    assert read == [len(ids)]
+    assert found_on_disk(folder, [*ids, 5]) == len(ids)
 
 
 def test_states_behind_damaged_rows_are_not_used(tmp_path):
