@@ -9,7 +9,7 @@ from collections import deque
 
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import TreeLimits
-from engine.protocol import AnswerRecording, GrownTree
+from engine.protocol import MAX_BUDGET, AnswerRecording, GrownTree
 
 
 def grown_tree(limits: TreeLimits) -> GrownTree:
@@ -19,13 +19,15 @@ def grown_tree(limits: TreeLimits) -> GrownTree:
 
 
 class Regrown:
-    """A rule like `rule`, except that the first trees grow as they have grown in an earlier answer.
+    """A rule like `rule`, except that the first trees grow as they have grown in an earlier answer, up to
+    `most` nodes.
 
     `choose` may be called once for each tree: first for those that grow while the prompt is read.
     """
 
-    def __init__(self, rule: Rule, recording: AnswerRecording) -> None:
+    def __init__(self, rule: Rule, recording: AnswerRecording, most: int = MAX_BUDGET) -> None:
         self._rule = rule
+        self._most = most
         self._trees = deque(recording.trees)
         self._is_recorded = False  # whether the tree chosen last is
 
@@ -34,7 +36,8 @@ class Regrown:
         if not self._is_recorded:
             return self._rule.choose()
         tree = self._trees.popleft()
-        return TreeLimits(tree.budget, tree.beams, tree.depth, tree.worth, tree.ahead, tree.rounds)
+        budget = min(tree.budget, self._most)
+        return TreeLimits(budget, tree.beams, tree.depth, tree.worth, tree.ahead, tree.rounds)
 
     def observe(self, iteration: Iterated) -> None:
         if not self._is_recorded:  # what grew ahead then grew in turn, so its seconds are no others'

@@ -127,6 +127,11 @@ class KVCache(ABC):
     def reserve(self, rows: int) -> None:
         """Prepare for a pass that writes `rows` more rows. Raises PromptTooLong unless they fit."""
         if rows > self.free:
+            if self.length + self.tail + rows <= self.capacity:
+                raise PromptTooLong(
+                    f"A pass of {self.tail + rows:,} rows has no room: it may have {self.tail + self.free:,}.",
+                    "Set a smaller --budget, or leave it to the engine.",
+                )
             raise PromptTooLong(
                 f"{self.length + self.tail + rows} tokens do not fit in a context of {self.capacity}.",
                 "Shorten the prompt or increase the context length.",

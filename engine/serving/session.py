@@ -136,6 +136,13 @@ class Session:
         sampler = sampler_of(options, seed, self.pair.tokenizer, first)
         return replace(sampler, masks=self._masks(options, prompt))
 
+    @property
+    def _most(self) -> int:
+        """How many nodes a tree may have: as many as there is memory for in the plan, and as a pass of each
+        model has room for beside the root."""
+        rows = [each.cache.pass_rows for each in self._sequences]
+        return min([self._trees.most, *(each - 1 for each in rows if each is not None)])
+
     def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
         this drafter on this machine.
@@ -143,7 +150,7 @@ class Session:
         Raises BadOption if the user fixed a budget for which there is no memory. Where one is only replayed,
         trees are as large as there is memory for, which changes no token.
         """
-        most = min(self._trees.most, (self.pair.target.cache.pass_rows or protocol.MAX_BUDGET + 1) - 1)
+        most = self._most
         requested = {"budget": options.budget, "beams": options.beams, "depth": options.depth}
         fixed = {name: limit for name, limit in requested.items() if limit is not None}
         if drafter.defaults.budget == 0:
@@ -176,9 +183,9 @@ class Session:
         while the target verifies. Raises BadOption."""
         rule = self._rule(drafter, options)
         if options.recording:
-            return Regrown(rule, options.recording), False
+            return Regrown(rule, options.recording, self._most), False
         if options.budgets:
-            rule = Replayed(rule, [min(budget, self._trees.most) for budget in options.budgets])
+            rule = Replayed(rule, [min(budget, self._most) for budget in options.budgets])
         ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
         return (rule, False) if ahead is None else (ahead, True)
 

@@ -231,7 +231,7 @@ def test_a_pass_has_no_more_rows_than_there_is_room_for():
     assert sequence.cache.free == sequence.cache.pass_rows == ROOM < CAPACITY - 500
     sequence.consider([5] * ROOM, [500] * ROOM, np.eye(ROOM, dtype=np.bool_), logits=False)
     assert sequence.cache.free == 0
-    with pytest.raises(PromptTooLong):
+    with pytest.raises(PromptTooLong, match=f"A pass of {ROOM + 1} rows has no room: it may have {ROOM}."):
         sequence.consider([5], [500], np.eye(1, ROOM + 1, ROOM, dtype=np.bool_), logits=False)
 
 
