@@ -128,8 +128,9 @@ class KVCache(ABC):
         """Prepare for a pass that writes `rows` more rows. Raises PromptTooLong unless they fit."""
         if rows > self.free:
             if self.length + self.tail + rows <= self.capacity:
+                room = self.tail + self.free
                 raise PromptTooLong(
-                    f"A pass of {self.tail + rows:,} rows has no room: it may have {self.tail + self.free:,}.",
+                    f"A pass of {self.tail + rows:,} rows has no room: it may have {room:,}.",
                     "Set a smaller --budget, or leave it to the engine.",
                 )
             raise PromptTooLong(

@@ -33,7 +33,7 @@ class WindowedTensorCache(WindowedCache, TensorCache):
 
     @property
     def parts(self) -> tuple[TensorCache, ...]:
-        return self, self.narrow
+        return tuple(part for part in (self, self.narrow) if part.layers)
 
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         if layer in self.narrow.layers:

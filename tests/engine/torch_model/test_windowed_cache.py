@@ -142,6 +142,19 @@ def test_replayed_passes_equal_those_that_keep_all_rows(kind):
         assert_same(expected, found)
 
 
+def test_passes_are_recorded_once_where_all_layers_have_a_window():
+    """However long the text is: what they read does not grow."""
+    model = ours(pair("mistral")[0], CAPACITY, pair("mistral")[1]._windows)
+    model.graphs = Graphs(taped, [])
+    sequence = Sequence(model, CAPACITY)
+    for piece in (slots_of("mistral") - 1, 150, 300):
+        sequence.extend(text_of(piece))
+        sequence.extend([7])
+    assert [list(part.layers) for part in sequence.cache.parts] == [list(range(model.layers))]
+    (recordings,) = model.graphs._recordings.values()
+    assert [keys for size, keys, _ in recordings if size == 1] == [(slots_of("mistral"),)]
+
+
 @every_kind
 def test_the_memory_is_what_was_counted(kind, tmp_path):
     module, model, _ = pair(kind)
