@@ -128,8 +128,8 @@ class TensorCache(KVCache):
 
     @property
     def parts(self) -> "tuple[TensorCache, ...]":
-        """The caches of rows: this one, and the one of layers with a window if they drop rows. One of them alone
-        if no layer has rows in the other."""
+        """The caches of rows: this one, and the one of layers with a window if they drop rows. One of them
+        alone if no layer has rows in the other."""
         return (self,)
 
     def visibility(self, rows: TensorRows, last: int, tail_positions: Tensor) -> Visibility:
