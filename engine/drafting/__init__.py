@@ -121,6 +121,12 @@ def default_drafter(has_draft: bool, heads_pay: bool = True) -> str:
     return MERGED if heads_pay else "recycling+pld"
 
 
+def uses_heads(name: str, heads: str) -> bool:
+    """Return whether the drafter called `name` guesses with heads, if those of the method `heads` are loaded
+    in a draft's place."""
+    return name == MERGED or heads in name.split("+")
+
+
 def check_drafter(name: str, has_draft: bool, heads: str | None = None) -> None:
     """Raise BadOption for an unknown name, a drafter whose draft model or heads are missing, or a join of
     drafters that cannot be merged."""

@@ -110,7 +110,7 @@ class EngineService:
                 answer = self.session.answer(request, emit, cancelled, begun)
                 usual = begun is None and request.options.recording is None
                 expected = usual and answer.drafter == self.session.drafter("auto").name
-                if expected and self.session.pair.heads is None:  # the planner does not model heads
+                if expected and self._is_predicted(answer.drafter):
                     self.fitted.learn(answer)
                 self.session.pair.target.model.remember()
                 return structs.replace(answer, note=note)
@@ -121,6 +121,16 @@ class EngineService:
             from engine.serving.load import LoadJob
 
             note = self._build(LoadJob(request.id, discard, cancelled), note)
+
+    def _is_predicted(self, drafter: str) -> bool:
+        """Return whether the plan predicts how fast this drafter is. Of heads, it does for the target's own
+        layer only; and it knows nothing of one that it counts on and that could not be loaded."""
+        from engine.drafting import uses_heads
+
+        assert self.session is not None
+        assert self.fitted is not None
+        heads, own_layer = self.session.pair.method, self.fitted.plan.own_layer
+        return own_layer and uses_heads(drafter, heads) if heads else not own_layer
 
     def count(self, request: protocol.Count) -> protocol.Counted:
         """Count the tokens of a prompt. May be called on any thread. Raises SpecExecError."""

@@ -19,6 +19,7 @@ from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.planner import observation
 from engine.protocol import Chat, Load, Message, Options
+from engine.serving import session
 from engine.serving.pair import LoadedPair
 from engine.serving.service import EngineService
 from engine.serving.session import Session
@@ -342,6 +343,21 @@ def test_beside_a_streamed_target_it_loads_on_request_and_by_itself_where_it_pay
         loaded = load(engine, folder, **settings)
         assert (loaded.draft and loaded.draft.architecture) == expected
     assert answer(engine, "eagle").token_ids == answer(engine, "none").token_ids
+    engine.unload()
+
+
+@pytest.mark.parametrize(("pass_s", "learnt"), [(0.0, ["mtp"]), (1e9, [])])
+def test_an_answer_that_it_drafted_corrects_later_plans_with_it(pass_s, learnt, folder, monkeypatch):
+    """pass_s: how many seconds a pass has to take for the layer to draft by itself."""
+    monkeypatch.setattr(session, "HEADS_PASS_S", pass_s)
+    kept = []
+    monkeypatch.setattr(planner, "history", lambda: ())
+    monkeypatch.setattr(planner, "remember", kept.append)
+    engine = EngineService()
+    load(engine, folder)
+    assert engine.fitted.plan.own_layer
+    answer(engine, "auto")
+    assert [each.draft for each in kept] == learnt
     engine.unload()
 
 
