@@ -163,15 +163,17 @@ def run(parsed: argparse.Namespace) -> int:
 
 def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
     """Return the pairs that the names can mean, as `planner.pairs_named` does, and with the heads or the
-    companion that a chat would load. Their errors are those of `engine.heads.open_heads`."""
+    companion that a chat would load; if `draft` is "auto", only where they fit, as in a chat.
+
+    The errors are those of `planner.pairs_named`, and of `open_heads` and `heads_outline` for a folder that
+    `draft` names."""
     if not _may_be_heads(target, draft):
         return planner.pairs_named(target, draft)
     from engine.heads import open_heads
-    from engine.heads.outline import heads_outline
-    from engine.serving.load import default_draft, own_companion
+    from engine.serving.load import default_draft, own_companion, planned_heads
 
-    file = open_checkpoint(catalog.resolve(target))
-    if draft == "auto":
+    file, auto = open_checkpoint(catalog.resolve(target)), draft == "auto"
+    if auto:
         name = default_draft(target)
         heads = own_companion(target, file) or (open_heads(catalog.resolve(name)) if name else None)
     else:
@@ -179,7 +181,7 @@ def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
     if heads is None:
         return planner.pairs_named(target, draft)
     alone = planner.pair_named(target, "none")
-    return [replace(alone, heads=heads_outline(heads, file))]
+    return [replace(alone, heads=planned_heads(heads, file, auto), optional_heads=auto)]
 
 
 def _may_be_heads(target: str, draft: str) -> bool:
@@ -189,7 +191,7 @@ def _may_be_heads(target: str, draft: str) -> bool:
         if draft == "auto":
             return bool(catalog.companion_for(target) or catalog.heads_for(target))
         if draft not in (planner.SELF, planner.OWN_LAYER, "none"):
-            return (catalog.resolve(draft) / "config.json").is_file()
+            return catalog.resolve(draft).is_dir()
     return False
 
 

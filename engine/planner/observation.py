@@ -84,7 +84,8 @@ def fastest(
 ) -> tuple[Plan, PairOutline]:
     """Return the plan that promises most tokens per second, with its pair: the first one's if none runs. The
     pair says whether an optional layer for drafts is loaded: if the target is in memory as a whole beside it,
-    or if that promises OWN_LAYER_PAYS times as many tokens per second.
+    or if that promises OWN_LAYER_PAYS times as many tokens per second; and whether optional heads are: where
+    the plan runs with them.
 
     kept: the formats of substitutes that the disk has. A plan with one of them is taken unless another
     promises CLEARLY more.
@@ -98,11 +99,14 @@ def fastest(
 def _planned(
     machine: MachineProfile, pair: PairOutline, asked: Asked, history: Sequence[Observed]
 ) -> tuple[Plan, PairOutline]:
+    if pair.heads is not None and pair.optional_heads:
+        beside = _planned(machine, replace(pair, optional_heads=False), asked, history)
+        return beside if beside[0].runs else _planned(machine, replace(pair, heads=None), asked, history)
     if pair.own_layer != "optional":
         return plan_for(machine, pair, asked, learned(history, pair)), pair
     alone = _planned(machine, replace(pair, own_layer="none"), asked, history)
     beside = _planned(machine, with_own_layer(pair), asked, history)
-    whole = beside[0].vram_limit_nbytes is None and beside[0].ram_limit_nbytes is None
+    whole = beside[0].fit in ("in VRAM", "in RAM")
     pays = beside[0].runs and (whole or _speed(beside) >= OWN_LAYER_PAYS * _speed(alone))
     return beside if pays else alone
 

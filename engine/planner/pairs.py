@@ -26,7 +26,8 @@ class PairOutline:
     None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
     bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits, which
     `substitutes` describe. `own_layer`: whether the target's own layer for drafts is loaded; "optional": as
-    `planner.fastest` decides, whose pair says how. `heads`: others that are loaded, or None."""
+    `planner.fastest` decides, whose pair says how. `heads`: others that are loaded, or None; `optional_heads`:
+    whether that is left to `planner.fastest`, too."""
 
     target: Outline
     draft: Outline | None
@@ -35,6 +36,7 @@ class PairOutline:
     substitutes: Substitutes | None = None
     own_layer: Literal["none", "optional", "required"] = "none"
     heads: HeadsOutline | None = None
+    optional_heads: bool = False
 
     @property
     def loaded_heads(self) -> HeadsOutline | None:
@@ -75,8 +77,9 @@ def pair_named(target: str, draft: str) -> PairOutline:
 
 def pairs_named(target: str, draft: str) -> list[PairOutline]:
     """Return the outlines of the pairs that the names can mean, in the catalogue's order. target, draft: ids
-    or paths. draft may also be "none", "self", "mtp", or "auto", which is the draft that a chat would use, or
-    each of the catalogue's if the target does not exist locally.
+    or paths. draft may also be "none", "self", "mtp", or "auto", which is the draft model or the target's own
+    layer that a chat would use, or each of the catalogue's drafts if the target does not exist locally. Heads
+    in folders are not among them: `engine.heads.outline` knows these.
 
     Raises SpecExecError if a model cannot be found or opened; BadOption if the target has no layer for drafts
     that is asked for, or cannot draft for itself.
@@ -88,10 +91,7 @@ def pairs_named(target: str, draft: str) -> list[PairOutline]:
         raise no_own_layer(outline.file)
     if draft == OWN_LAYER:
         return [with_own_layer(pair_of(outline, None))]
-    name: str | None = draft
-    if draft == "auto":  # `engine.heads.outline` knows heads and companions
-        companion = catalog.companion_for(target)
-        name = "none" if companion else catalog.draft_for(target)
+    name = catalog.draft_for(target) if draft == "auto" else draft
     drafts = [name]
     if name is None and not _is_local(target):
         drafts = _catalogued_drafts(outline) or [None]

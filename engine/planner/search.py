@@ -272,8 +272,16 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
         missing += ", or a smaller context"
     if _lacking(nearest) <= 0:
         missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
-    names, form = _names(pair), _substitutes(pair)
-    return Plan(names, "will not run", nearest.device, asked.context, missing, substitutes=form)
+    return Plan(
+        pair=_names(pair),
+        fit="will not run",
+        device=nearest.device,
+        context=asked.context,
+        missing=missing,
+        own_layer=pair.own_layer == "required",
+        heads=pair.heads is not None,
+        substitutes=_substitutes(pair),
+    )
 
 
 def _lacking(candidate: Candidate) -> int:

@@ -89,16 +89,17 @@ def fit(
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
     context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
     own_formats: if the draft is the target in fewer bits, the formats in which the disk has substitutes, as
-    for `planner.fastest`. own_layer, heads: as in `PairOutline`.
+    for `planner.fastest`. own_layer, heads: as in `PairOutline`; heads are optional if the request leaves the
+    draft open, so that they never cost context.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
     """
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
-    is_own = own_formats is not None
+    is_own, auto = own_formats is not None, request.draft == "auto"
     pairs = planner.self_pairs(outline) if is_own else [planner.pair_of(outline, drafting)]
-    pairs = [replace(pair, own_layer=own_layer, heads=heads) for pair in pairs]
+    pairs = [replace(pair, own_layer=own_layer, heads=heads, optional_heads=auto) for pair in pairs]
     if own_layer == "required":
         pairs = [planner.with_own_layer(pair) for pair in pairs]
     torch = machine.installed_torch()
@@ -142,8 +143,6 @@ def fit(
             plan,
             vram_limit_nbytes=asked.vram_limit_nbytes,
             ram_limit_nbytes=asked.ram_limit_nbytes,
-            own_layer=own_layer == "required",
-            heads=heads is not None,
         )
     return Fitted(here, pair, asked, plan)
 

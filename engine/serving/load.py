@@ -3,7 +3,8 @@ where the weights go, build the models."""
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -16,7 +17,6 @@ from engine.errors import (
     BadCheckpoint,
     BadOption,
     Interrupted,
-    OutOfMemory,
     UnsupportedModel,
     VocabularyMismatch,
 )
@@ -44,7 +44,7 @@ from engine.model.shared_rows import sharing
 from engine.model.substitutes import free_for_substitutes, kept_formats
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
-from engine.planner import Plan
+from engine.planner import HeadsOutline, Plan
 from engine.serving.compatibility import check_choice, check_pair
 from engine.serving.fit import Fitted, fit
 from engine.serving.pair import LoadedPair, link_of
@@ -210,7 +210,7 @@ def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> lis
 
 def plan(pair: CheckedPair) -> Fitted:
     """Plan where the pair's weights go on this machine. Raises OutOfMemory if no plan fits, or if a context
-    that the request sets does not fit."""
+    that the request sets does not fit; the errors of `heads_outline` for heads that the request names."""
     request = pair.request
     device = choose_device(request.device)
     if request.context:
@@ -233,14 +233,27 @@ def plan(pair: CheckedPair) -> Fitted:
         layer = "optional" if auto else "required"
     models = files.target, files.draft
     fitted = partial(fit, request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer)
-    if files.heads is None or files.heads.layer:
-        return fitted()
+    apart = files.heads if files.heads and not files.heads.layer else None
+    return fitted(planned_heads(apart, files.target, auto) if apart else None)
+
+
+def planned_heads(file: HeadsFile, target: Checkpoint, auto: bool) -> HeadsOutline | None:
+    """Return the outline of heads in a folder; None if they do not fit the target and the choice was left to
+    the engine (`auto`). The errors are those of `heads_outline`."""
+    with _left_out_if(auto, file, target):
+        return heads_outline(file, target)
+    return None
+
+
+@contextmanager
+def _left_out_if(auto: bool, file: HeadsFile, target: Checkpoint) -> Iterator[None]:
+    """Log errors that say that heads do not fit, instead of raising them, if nobody asked for these heads."""
     try:
-        return fitted(heads_outline(files.heads, files.target))
-    except OutOfMemory:
+        yield
+    except (BadCheckpoint, UnsupportedModel, VocabularyMismatch) as error:
         if not auto:
             raise
-        return fitted()
+        log.warning("%s runs without the draft %s: %s", target.path.name, file.path.name, error)
 
 
 def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
@@ -297,8 +310,11 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     try:
         wanted = pair.files.heads
         if wanted and not (plan.own_layer if wanted.layer else plan.heads):
-            wanted = None  # by itself, it loads only where there is memory for it, and where it pays
-        heads = _heads(wanted, target_model, plan.context) if wanted else None
+            wanted = None  # by themselves, heads load where there is memory, and a layer where it pays
+        heads = None
+        if wanted:
+            with _left_out_if(pair.request.draft == "auto", wanted, pair.files.target):
+                heads = _heads(wanted, target_model, plan.context)
         draft: Sequence | None
         if pair.files.drafts_for_itself:
             own = self_draft(target_model, pair.files.target, plan, cache.upper(), job)

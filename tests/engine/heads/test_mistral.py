@@ -1,5 +1,6 @@
 """EAGLE heads in Mistral AI's layout: read, through torch and compiled, and loaded with their target."""
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,9 +10,12 @@ import pytest
 import torch
 
 from engine import catalog
-from engine.errors import BadCheckpoint, OutOfMemory, UnsupportedModel
+from engine.checkpoints import open_checkpoint
+from engine.cli.plan import named_pairs
+from engine.errors import BadCheckpoint, OutOfMemory, UnsupportedModel, VocabularyMismatch
 from engine.heads import load_compiled_heads, open_heads
 from engine.heads.compiled_first_eagle import CompiledFirstEagleHead
+from engine.heads.outline import heads_outline
 from engine.model.compiled import CompiledModel
 from engine.model.rows import Rows
 from engine.protocol import Load
@@ -164,25 +168,74 @@ def test_it_loads_with_its_target_by_itself(pair, dtype):
 
 def test_its_memory_is_planned_for_and_without_it_the_target_loads_alone(pair, monkeypatch):
     folder, head = pair
-    fit, asked = loading.fit, []
-
-    def full(*arguments):
-        asked.append(arguments[9:])
-        if arguments[9:]:
-            raise OutOfMemory("Full.", "Close something.")
-        return fit(*arguments)
-
-    monkeypatch.setattr(loading, "fit", full)
-    engine, found = loaded(folder)
-    assert found.draft is None
-    engine.unload()
-    (outline,), left = asked
+    found = heads_outline(open_heads(head), open_checkpoint(folder))
     numbers = sum(rows * columns for rows, columns in mistral_heads.shapes().values())
     numbers += (2 * mistral_heads.LAYERS + 1) * mistral_heads.WIDTH
-    assert (left, outline.unpacked) == ((), numbers)
-    assert outline.kv_row == 2 * mistral_heads.LAYERS * mistral_heads.KV_HEADS * mistral_heads.HEAD_DIM
+    assert found.unpacked == numbers
+    assert found.kv_row == 2 * mistral_heads.LAYERS * mistral_heads.KV_HEADS * mistral_heads.HEAD_DIM
+    monkeypatch.setattr(loading, "heads_outline", lambda *opened: replace(found, tiles=1 << 50))
+    engine, event = loaded(folder)
+    assert event.draft is None
+    assert not engine.fitted.plan.heads
+    engine.unload()
     with pytest.raises(OutOfMemory):
         loaded(folder, draft=str(head))
+
+
+UNFIT = (
+    BadCheckpoint("Damaged.", "Get another."),
+    UnsupportedModel("Unknown.", "Update."),
+    VocabularyMismatch("Another's.", "Choose another."),
+)
+
+
+@pytest.mark.parametrize("error", UNFIT, ids=lambda error: error.kind)
+@pytest.mark.parametrize("step", ["heads_outline", "_heads"])
+def test_one_that_turns_out_not_to_fit_is_left_out_unless_it_was_asked_for(
+    step, error, pair, monkeypatch, caplog
+):
+    folder, head = pair
+
+    def refuse(*arguments):
+        raise error
+
+    monkeypatch.setattr(loading, step, refuse)
+    engine, event = loaded(folder)
+    assert event.draft is None
+    assert "eagle" not in event.drafters
+    assert f"without the draft {head.name}: {error}" in caplog.text
+    assert answer(engine, "auto").token_ids == answer(engine, "none").token_ids
+    engine.unload()
+    with pytest.raises(type(error)):
+        loaded(folder, draft=str(head))
+
+
+@pytest.mark.parametrize("draft", ["auto", "path"])
+def test_a_plan_counts_it_as_loading_does(draft, pair, monkeypatch):
+    folder, head = pair
+    outline = heads_outline(open_heads(head), open_checkpoint(folder))
+    (found,) = named_pairs(str(folder), "auto" if draft == "auto" else str(head))
+    assert (found.heads, found.optional_heads) == (outline, draft == "auto")
+
+    def refuse(*arguments):
+        raise UNFIT[0]
+
+    monkeypatch.setattr(loading, "heads_outline", refuse)
+    if draft == "auto":
+        assert named_pairs(str(folder), "auto")[0].heads is None
+    else:
+        with pytest.raises(BadCheckpoint):
+            named_pairs(str(folder), str(head))
+
+
+def test_beside_a_damaged_head_a_plan_counts_the_draft_that_loading_takes(pair, monkeypatch):
+    folder, head = pair
+    (head / "params.json").write_text("{}")
+    assert catalog.companion_for(str(folder)) == head
+    monkeypatch.setattr(catalog, "draft_for", lambda target: str(folder))
+    (found,) = named_pairs(str(folder), "auto")
+    assert found.heads is None
+    assert found.draft.name == str(folder)
 
 
 def test_a_head_for_another_width_hinders_no_target(pair):

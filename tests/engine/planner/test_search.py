@@ -23,6 +23,7 @@ from engine.planner import (
     smaller,
     tree_plan,
 )
+from engine.planner import observation
 from engine.planner.acceptance import acceptance
 from engine.planner.candidate import CUDA_VRAM, Candidate
 from engine.planner.heads import HeadsOutline
@@ -507,6 +508,43 @@ def test_beside_a_streamed_target_its_own_layer_is_loaded_where_it_pays(disk, is
     found, pair = chosen(machine, asked)
     assert found == (beside if is_loaded else alone)
     assert (pair.own_layer == "required") == found.own_layer == is_loaded
+
+
+@pytest.mark.parametrize(
+    "limits", [dict(ram_limit_nbytes=9 * GIB), dict(vram_limit_nbytes=20 * GIB)], ids=str
+)
+def test_a_limit_that_holds_the_whole_target_does_not_cost_its_own_layer(limits, monkeypatch):
+    monkeypatch.setattr(observation, "OWN_LAYER_PAYS", 1e9)
+    machine = LAPTOP if "ram_limit_nbytes" in limits else DESKTOP
+    found, pair = chosen(machine, Asked(2048, **limits))
+    assert found.fit in ("in RAM", "in VRAM")
+    assert found.own_layer
+    assert pair.own_layer == "required"
+
+
+LONG_HEADS = replace(LAYER, kv_row=1 << 20)  # their rows of a long context fill more than the memory
+
+
+@pytest.mark.parametrize(("context", "is_loaded"), [(512, True), (16384, False)])
+def test_optional_heads_are_loaded_where_the_plan_runs_with_them(context, is_loaded):
+    offered = replace(OPTIONAL, own_layer="none", heads=LONG_HEADS, optional_heads=True)
+    found, pair = chosen(LAPTOP, Asked(context), offered)
+    assert found.runs
+    assert found.heads == (pair.heads is not None) == is_loaded
+    required, _ = chosen(LAPTOP, Asked(context), replace(offered, optional_heads=False))
+    assert required.runs == is_loaded
+    assert required.heads
+
+
+def test_a_plan_that_does_not_run_says_what_it_would_have_loaded():
+    asked = Asked(2048)
+    poor = replace(LAPTOP, ram=GIB // 4)
+    layer = plan_for(poor, with_own_layer(OPTIONAL), asked)
+    heads = plan_for(poor, replace(OPTIONAL, own_layer="none", heads=LAYER), asked)
+    assert not layer.runs
+    assert not heads.runs
+    assert (layer.own_layer, layer.heads) == (True, False)
+    assert (heads.own_layer, heads.heads) == (False, True)
 
 
 def test_answers_with_the_own_layer_teach_nothing_about_those_without():

@@ -62,6 +62,20 @@ def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, planned):
     assert found.machine.compiled is None, "with this dtype, the processor alone would run torch"
 
 
+@pytest.mark.parametrize(("draft", "loads"), [("auto", False), ("/some/heads", True)])
+def test_heads_that_load_by_themselves_never_shorten_the_context(draft, loads, monkeypatch):
+    """Their rows of the whole context would take 8 GiB."""
+    real = fit.planner.profile_of
+    monkeypatch.setattr(fit.planner, "profile_of", lambda *known: replace(real(*known), ram=4 * GIB))
+    heads = planner.HeadsOutline(stored=0, unpacked=0, kv_row=1 << 18)
+    file = open_checkpoint(model_file("smollm2"))
+    request = protocol.Load(id=1, draft=draft, dtype="float32")
+    found = fit.fit(request, file, None, "cpu", 4, 8192, heads=heads)
+    assert found.plan.runs
+    assert found.plan.heads == (found.pair.heads is not None) == loads
+    assert (found.plan.context < 8192) == loads
+
+
 @pytest.mark.parametrize(("other_way", "tried"), [(None, True), (planner.OtherWay(31, 1.0), False)])
 def test_the_processor_is_tried_at_loading_unless_the_plan_forgoes_its_help(other_way, tried, monkeypatch):
     original, fastest, helps = loader.load_model, planner.fastest, []
