@@ -2,7 +2,9 @@
 
 import difflib
 import os
+import re
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -20,6 +22,8 @@ from engine.files import named_path, write_whole
 
 MODELS_VARIABLE = "SPECEXEC_MODELS"
 MOVING = ".moving"  # a file that marks a folder to which models are being moved
+
+_PART = re.compile(r"-\d{5}-of-\d{5}$")  # at the end of the name of a part of a GGUF file
 
 LONGEST_PATH = 32_768  # bytes, which is what Windows allows
 
@@ -114,14 +118,25 @@ def find(variant: Variant) -> Path | None:
 
     A GGUF file is looked for by its name in the resources and in the models folder, and where the repository
     has it in owner/name below that; a folder is owner/name in the models folder, and must contain
-    config.json.
+    config.json. Of variants whose files have one name, the one of the nearest size is meant outside
+    owner/name.
     """
     own = models_folder() / variant.repository
     if variant.file:
-        folders = RESOURCES / "models", models_folder(), own
-        places = [*(folder / variant.file_name for folder in folders), own / variant.file]
-        return next((place for place in places if place.is_file()), None)
+        shared = [folder / variant.file_name for folder in (RESOURCES / "models", models_folder())]
+        places = [place for place in shared if place.is_file() and _is_nearest(variant, place)]
+        places += filter(Path.is_file, (own / variant.file_name, own / variant.file))
+        return next(iter(places), None)
     return own if (own / "config.json").is_file() else None
+
+
+def _is_nearest(variant: Variant, file: Path) -> bool:
+    """Return whether no other variant whose file has this name is nearer to its size."""
+    namesakes = [each for each in entries().values() if each.file_name == variant.file_name]
+    if len(namesakes) == 1:
+        return True
+    nbytes = file.stat().st_size
+    return min(namesakes, key=lambda each: abs(each.nbytes - nbytes)) is variant
 
 
 def resolve(id_or_path: str) -> Path:
@@ -187,19 +202,38 @@ def draft_for(target: str) -> str | None:
 def companion_for(target: str) -> Path | None:
     """Return the folder of what the maker of `target` trained to draft for it; None if there is none.
 
-    target: an id or a path. The catalogue's is looked for in the models folder, as owner/name; then any in a
-    folder `assistant` or `eagle` beside the target's file, unless that is the models folder, where models of
-    all kinds lie, or in the target's folder, or called as that folder with -assistant or -EAGLE behind it.
+    target: an id or a path. The catalogue's is looked for in the models folder, as owner/name; then any that
+    lies beside the target. There is none for a model of the catalogue that names none.
     """
-    known = (catalog().models[variant.model].companion for variant in _matching(target))
-    places = [models_folder() / companion.repository for companion in known if companion]
+    models = [catalog().models[variant.model] for variant in _matching(target)]
+    known = [model.companion for model in models if model.companion]
+    places = [models_folder() / companion.repository for companion in known]
+    if known or not models:
+        places += _beside(target, is_named=bool(known))
+    return next(filter(is_companion, places), None)
+
+
+def _beside(target: str, is_named: bool) -> Iterator[Path]:
+    """Yield where a companion may lie beside a target: in a folder `assistant` or `eagle` in the target's
+    folder, or beside its file, or in one called as that folder with -assistant or -EAGLE behind it.
+
+    Models of the same sizes cannot be told apart by a companion's files. So beside a file, unless the
+    catalogue names a companion of its model (`is_named`), the folder must hold no other model; and it is not
+    the models folder, where models of all kinds lie.
+    """
     with suppress(ModelNotFound):
         path = resolve(target).absolute()
         folder = path if path.is_dir() else path.parent
-        if folder != models_folder().absolute():
-            places += [folder / name for name in ("assistant", "eagle")]
-            places += [folder.parent / f"{folder.name}-{ending}" for ending in ("assistant", "EAGLE")]
-    return next(filter(is_companion, places), None)
+        if folder == models_folder().absolute():
+            return
+        if is_named or path.is_dir() or len(_models_in(folder)) == 1:
+            yield from (folder / name for name in ("assistant", "eagle"))
+            yield from (folder.parent / f"{folder.name}-{ending}" for ending in ("assistant", "EAGLE"))
+
+
+def _models_in(folder: Path) -> set[str]:
+    """Return the names of the GGUF files in a folder, those of the parts of one model as one."""
+    return {_PART.sub("", file.stem) for file in folder.glob("*.gguf")}
 
 
 def heads_for(target: str) -> Path | None:

@@ -18,7 +18,8 @@ SOURCES = ("paper", "measured")
 # What a layer does first, as a letter of `CatalogModel.pattern`. In a model with layers that only feed, the
 # others have no feed-forward network.
 ATTENDS, RECURS, FEEDS = "a", "s", "f"
-THINKING = ("never", "always", "optional")  # optional: unless its chat template is told not to
+# When a model thinks. optional: unless its chat template is told not to; asked: only if that is told to.
+THINKING = ("never", "always", "optional", "asked")
 HEAD_METHODS = ("eagle3",)
 HEAD_ENGINES = ("vllm", "sglang")
 

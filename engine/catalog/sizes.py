@@ -319,10 +319,25 @@ def _recurrent(model: CatalogModel) -> int:
 
 def mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
     """Return the bytes of an MTP layer: a layer that attends, and what joins a token and a state."""
-    attending = max(layer for layer in range(model.layers) if model.attends(layer))
-    joining = _matrix_nbytes(model, variant, ("join", model.hidden, 2 * model.hidden), attending)
+    joining = _matrix_nbytes(model, variant, _join(model), _last_attending(model))
     norms = 3 * model.hidden * _vector_itemsize(variant)
-    return layer_nbytes(model, variant, attending).total + joining + norms
+    return layer_nbytes(model, variant, _last_attending(model)).total + joining + norms
+
+
+def mtp_matrices(model: CatalogModel, variant: Variant) -> Iterator[tuple[int, int, int]]:
+    """Yield the matrices of an MTP layer, each as (rows, columns, how many there are)."""
+    for rows, columns, _, of_expert in multiplied_in(model, variant, _last_attending(model)):
+        yield rows, columns, model.experts if of_expert else 1
+    yield *_join(model)[1:], 1
+
+
+def _last_attending(model: CatalogModel) -> int:
+    return max(layer for layer in range(model.layers) if model.attends(layer))
+
+
+def _join(model: CatalogModel) -> Matrix:
+    """Return the matrix that joins a token and a state in an MTP layer."""
+    return "join", model.hidden, 2 * model.hidden
 
 
 def _table_nbytes(model: CatalogModel, variant: Variant, name: str, columns: int = 0) -> int:

@@ -301,6 +301,7 @@ def _help(plan: Plan, other: planner.OtherWay) -> str:
 THOUGHTS = {
     "always": "It thinks before it answers.",
     "optional": "It thinks before it answers, unless it is told not to.",
+    "asked": "It thinks before it answers if it is told to.",
 }
 TINY_ONLY = "This project has run its architecture with tiny random models only."
 

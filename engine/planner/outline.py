@@ -255,16 +255,16 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
 
 
 def _catalogued_layer(model: CatalogModel, variant: Variant) -> HeadsOutline:
-    nbytes, intermediate = sizes.mtp_nbytes(model, variant), variant.intermediate or model.intermediate
+    nbytes, matrices = sizes.mtp_nbytes(model, variant), list(sizes.mtp_matrices(model, variant))
     return HeadsOutline(
         stored=nbytes,
         unpacked=0,
         kv_row=2 * model.kv_heads * model.head_dim,
         tiles=nbytes if model.compiled else None,
-        weights=nbytes * sizes.parameters(model) // sizes.weights_nbytes(model, variant),
+        weights=sum(rows * columns * count for rows, columns, count in matrices),
         read=model.hidden,
         width=model.hidden,
-        widest=intermediate,
+        widest=max(rows for rows, _, _ in matrices),
         logits=model.vocabulary,
         shares_head=True,
     )

@@ -26,8 +26,8 @@ class PairOutline:
     None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
     bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits, which
     `substitutes` describe. `own_layer`: whether the target's own layer for drafts is loaded; "optional": as
-    `planner.fastest` decides, whose pair says how. `heads`: others that are loaded, or None; `optional_heads`:
-    whether that is left to `planner.fastest`, too."""
+    `planner.fastest` decides, whose pair says how. `heads`: others that are loaded, or None;
+    `optional_heads`: whether that is left to `planner.fastest`, too."""
 
     target: Outline
     draft: Outline | None

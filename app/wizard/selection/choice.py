@@ -45,12 +45,16 @@ class Choice:
 def choice_of_offer(offer: Offer) -> Choice:
     """Turn an offer from the catalogue into a choice."""
     name = f"{offer.target.name} + {offer.draft.name}" if offer.draft else offer.target.name
-    heads = catalog.heads_for(offer.target.id) or catalog.companion_for(offer.target.id)
-    alone = "auto" if heads else "none"
-    draft = offer.draft.id if offer.draft else alone
+    draft = offer.draft.id if offer.draft else "auto" if _may_draft_alone(offer.target) else "none"
     return Choice(
         name, offer.missing, offer.missing_nbytes, offer.target.id, draft, offer.licenses, offer.gated
     )
+
+
+def _may_draft_alone(target: Variant) -> bool:
+    """Return whether a target has a layer for drafts, a companion, or heads that come with the program."""
+    companion = catalog.catalog().models[target.model].companion
+    return target.mtp or companion is not None or catalog.heads_for(target.id) is not None
 
 
 def choice_of_repository(

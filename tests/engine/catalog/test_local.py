@@ -176,6 +176,47 @@ def test_a_head_of_mistral_is_found_beside_the_path_of_a_target(models: Path, tm
     assert catalog.companion_for(str(target)) == beside, "a model of Mistral AI is no head"
 
 
+def test_a_head_of_another_model_of_the_catalogue_is_not_taken(models: Path, tmp_path: Path) -> None:
+    """Medium 3.5 and Devstral 2 have the same width and vocabulary."""
+    folder = tmp_path / "mistral"
+    head = mistral_heads.save(folder / "eagle", mistral_heads.random_tensors())
+    own, other = (
+        folder / catalog.catalog().models[model].variants[0].file_name
+        for model in ("mistral-medium-3.5", "devstral-2")
+    )
+    own.touch()
+    other.touch()
+    assert catalog.companion_for(str(own)) == head
+    assert catalog.companion_for(str(other)) is None
+
+
+def test_a_folder_of_several_unknown_models_says_nothing_about_whose_head_it_is(
+    models: Path, tmp_path: Path
+) -> None:
+    head = mistral_heads.save(tmp_path / "some/eagle", mistral_heads.random_tensors())
+    parts = [tmp_path / f"some/any-0000{number}-of-00002.gguf" for number in (1, 2)]
+    for part in parts:
+        part.touch()
+    assert catalog.companion_for(str(parts[0])) == head
+    (tmp_path / "some/other.gguf").touch()
+    assert catalog.companion_for(str(parts[0])) is None
+
+
+def test_of_variants_with_one_file_name_the_nearest_in_size_is_found(models: Path) -> None:
+    ids = "qwen3.6-27b-mtp-q4_k_m", "qwen3.6-27b-q4_k_m"
+    of_layer, plain = (catalog.entries()[id] for id in ids)
+    assert of_layer.file_name == plain.file_name
+    file = models / plain.file_name
+    for variant, other in ((plain, of_layer), (of_layer, plain)):
+        with file.open("wb") as opened:
+            opened.truncate(variant.nbytes + 10_000_000)  # the header; the file is sparse
+        assert (catalog.find(variant), catalog.find(other)) == (file, None)
+    own = models / plain.repository / plain.file_name
+    own.parent.mkdir(parents=True)
+    own.touch()
+    assert catalog.find(plain) == own
+
+
 @pytest.mark.parametrize("name", ["any.gguf", "./any.gguf", "."])
 def test_an_assistant_is_found_beside_a_target_named_from_its_folder(
     name: str, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -19,11 +19,11 @@ from engine.planner import (
     Observed,
     PairOutline,
     fastest,
+    observation,
     plan_for,
     smaller,
     tree_plan,
 )
-from engine.planner import observation
 from engine.planner.acceptance import acceptance
 from engine.planner.candidate import CUDA_VRAM, Candidate
 from engine.planner.heads import HeadsOutline

@@ -25,9 +25,14 @@ def test_a_pair_becomes_one_item(server: LyingHub) -> None:
     assert loaded_by(found) == tuple(f"{part.repository}/{part.file}" for part in parts)
 
 
-def test_a_target_without_a_draft_is_loaded_with_its_heads_if_there_are_any() -> None:
+def test_a_target_without_a_draft_is_loaded_with_what_drafts_for_it_if_there_is_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Heads that come with the program, a layer of its own, or a companion."""
     pair = offers_for(examined().usable(), catalog.catalog()).recommended
-    for target, draft in (("smollm2", "auto"), (PAIR[0], "none")):
+    monkeypatch.setattr(catalog, "catalog", catalog.local.catalog)  # the whole one
+    drafting = "smollm2", "qwen3.8-27b-q4_k_m", "mistral-medium-3.5-q4_k_m"
+    for target, draft in (*((target, "auto") for target in drafting), (PAIR[0], "none")):
         alone = replace(pair, target=catalog.entries()[target], draft=None)
         assert (choice_of_offer(alone).target, choice_of_offer(alone).draft) == (target, draft)
 
