@@ -7,6 +7,8 @@ import platformdirs
 import pytest
 
 from engine import catalog, cli, machine, planner
+from engine.catalog.models import THINKING
+from engine.cli import plan
 from engine.machine import DiskSpeed
 from engine.machine.stored_speeds import now
 from tests.engine.conftest import model_file
@@ -110,6 +112,11 @@ def test_the_recommended_model_says_what_it_does_and_whether_it_thinks(capsys):
     assert cli.run(["plan", "--machine", "laptop"]) == 0
     [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Model ")]
     assert "think" in line.partition(". ")[2], "after what it is"
+
+
+def test_there_are_words_for_every_way_to_think():
+    assert set(plan.THOUGHTS) == set(THINKING) - {"never"}
+    assert catalog.catalog().models["mistral-medium-3.5"].thinking == "asked"
 
 
 def test_answers_of_this_machine_affect_only_its_own_plans(capsys):

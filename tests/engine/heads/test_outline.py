@@ -16,7 +16,7 @@ from engine.planner.outline import checkpoint_outline
 from engine.streaming import WeightLimits
 from engine.torch_model.heads import load_heads
 from engine.torch_model.loader import load_model
-from tests.engine.heads import made
+from tests.engine.heads import made, mistral_heads
 from tests.engine.heads.assistants import LARGE, SMALL, assistant_of
 from tests.engine.heads.test_compiled_blocks import CHANGES, SIZES
 from tests.engine.model.compiled_models import tiny
@@ -24,6 +24,7 @@ from tests.engine.models import reference
 from tests.engine.planner.made import LAPTOP
 
 CONTEXT = 160
+MISTRAL = "eagle of Mistral AI"
 LIMIT = 100 << 10  # bytes: the output head is streamed
 
 
@@ -45,10 +46,12 @@ def target(tmp_path_factory):
 
 def opened(folder, kind):
     changes = {} if kind.startswith("medusa") else CHANGES
+    if kind == MISTRAL:
+        return open_heads(mistral_heads.save(folder, mistral_heads.random_tensors()))
     return open_heads(made.save(folder, kind, made.random_weights(kind), **changes))
 
 
-@pytest.mark.parametrize("kind", ["eagle3", "p-eagle", "dflash"])
+@pytest.mark.parametrize("kind", ["eagle", "eagle3", "p-eagle", "dflash", MISTRAL])
 def test_heads_take_beside_a_compiled_target_what_is_planned(kind, tmp_path, target):
     file = opened(tmp_path, kind)
     heads = load_compiled_heads(file, load_compiled(target, no_progress, CONTEXT), CONTEXT)
@@ -66,7 +69,7 @@ def test_heads_take_through_torch_what_is_planned(kind, dtype, tmp_path, target)
     assert planned.unpacked == heads.parameters
 
 
-@pytest.mark.parametrize("kind", ["eagle", "medusa"])
+@pytest.mark.parametrize("kind", ["eagle_bias", "medusa"])
 def test_what_only_torch_runs_is_planned_in_float32_beside_a_compiled_target(kind, tmp_path, target):
     file = opened(tmp_path, kind)
     planned = heads_outline(file, target)
