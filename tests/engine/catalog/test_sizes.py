@@ -11,13 +11,10 @@ from engine.catalog import CatalogModel, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH, DenseLayers, LayerInputs, WideLayers
 from engine.catalog.states import ConvolutionStates, DeltaStates, LayerStates, MambaStates
 from engine.checkpoints import Checkpoint, open_checkpoint
-from engine.checkpoints.drafts import draft_layer
 from engine.model.architectures import FAMILIES
 from engine.model.description import described
 from engine.planner import checkpoint_outline
-from engine.planner.outline import catalogued
 from tests.engine.checkpoints.files import real_file
-from tests.engine.heads.test_mtp import Drafted, plain
 from tests.engine.models import EXPERTS, reference
 
 LLAMA = catalog.catalog().models["llama-3.1-8b"]
@@ -252,25 +249,6 @@ def test_most_of_what_gemma_4_keeps_of_a_token_is_in_layers_with_a_window() -> N
 def test_important_matrices_get_more_bits(model: str, matrix: str, layer: int, expected: str) -> None:
     figures = catalog.catalog().models[model]
     assert sizes.storage(figures, Q4, matrix, layer, figures.hidden) == expected
-
-
-@pytest.mark.parametrize("kind", ["qwen3_5_text", "glm4_moe"])
-def test_the_layer_for_drafts_is_that_of_the_built_model(kind: str, tmp_path: Path) -> None:
-    """But for its vectors, which are no matrices."""
-    figures, _ = model_of(kind)
-    file = open_checkpoint(plain(Drafted(kind), tmp_path))
-    layer = draft_layer(file)
-    assert layer is not None
-    own = [weight for weight in layer.weights.values() if len(weight.shape) == 2 and weight.shape[0] > 1]
-    found = list(sizes.mtp_matrices(figures, Q4))
-    assert sum(rows * columns * count for rows, columns, count in found) == sum(each.numel for each in own)
-    assert max(rows for rows, _, _ in found) == max(each.shape[0] for each in own)
-
-
-def test_the_widest_row_of_a_layer_for_drafts_may_be_that_of_its_queries() -> None:
-    found = catalogued("qwen3.5-0.8b-q8_0")
-    assert found.own_layer is not None
-    assert found.own_layer.widest == 2 * 8 * 256, "with their gates"
 
 
 @pytest.mark.parametrize("kind", [*LAYERS, "glm4_moe"])

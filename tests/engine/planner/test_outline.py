@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from engine import catalog
+from engine.catalog import sizes
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.drafts import draft_layer
 from engine.model.rows import Rows
@@ -16,6 +17,7 @@ from engine.planner.tiles import PACKING
 from engine.quantization import packed_in
 from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import head_dim
+from tests.engine.catalog.test_sizes import model_of
 from tests.engine.checkpoints.files import real_file
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import tiny
@@ -139,3 +141,14 @@ def test_the_layer_for_drafts_counts_as_it_will_be_in_memory(write, tmp_path):
     counted = found.own_layer.nbytes(context=10, itemsize=2)
     assert counted == pytest.approx(weights + 10 * 2 * heads * width * 2, rel=0.05)
     assert len(found.layers) == file.config["num_hidden_layers"]
+
+
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "glm4_moe"])
+def test_a_catalogue_model_counts_the_matrices_of_its_layer_for_drafts(kind, tmp_path):
+    figures, _ = model_of(kind)
+    layer = draft_layer(open_checkpoint(plain(Drafted(kind), tmp_path)))
+    stored = [weight for weight in layer.weights.values() if len(weight.shape) == 2]
+    found = list(sizes.mtp_matrices(figures, catalog.entries()["llama-3.1-8b-q4_k_m"]))
+    assert sum(rows * columns * count for rows, columns, count in found) == sum(w.numel for w in stored)
+    assert max(rows for rows, _, _ in found) == max(weight.shape[0] for weight in stored)
+    assert catalogued("qwen3.5-0.8b-q8_0").own_layer.widest == 2 * 8 * 256, "queries with their gates"
