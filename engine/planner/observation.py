@@ -106,7 +106,7 @@ def _planned(
         return plan_for(machine, pair, asked, learned(history, pair)), pair
     alone = _planned(machine, replace(pair, own_layer="none"), asked, history)
     beside = _planned(machine, with_own_layer(pair), asked, history)
-    whole = beside[0].fit in ("in VRAM", "in RAM")
+    whole = beside[0].vram_limit_nbytes is None and beside[0].ram_limit_nbytes is None
     pays = beside[0].runs and (whole or _speed(beside) >= OWN_LAYER_PAYS * _speed(alone))
     return beside if pays else alone
 

@@ -19,7 +19,6 @@ from engine.planner import (
     Observed,
     PairOutline,
     fastest,
-    observation,
     plan_for,
     smaller,
     tree_plan,
@@ -508,18 +507,6 @@ def test_beside_a_streamed_target_its_own_layer_is_loaded_where_it_pays(disk, is
     found, pair = chosen(machine, asked)
     assert found == (beside if is_loaded else alone)
     assert (pair.own_layer == "required") == found.own_layer == is_loaded
-
-
-@pytest.mark.parametrize(
-    "limits", [dict(ram_limit_nbytes=9 * GIB), dict(vram_limit_nbytes=20 * GIB)], ids=str
-)
-def test_a_limit_that_holds_the_whole_target_does_not_cost_its_own_layer(limits, monkeypatch):
-    monkeypatch.setattr(observation, "OWN_LAYER_PAYS", 1e9)
-    machine = LAPTOP if "ram_limit_nbytes" in limits else DESKTOP
-    found, pair = chosen(machine, Asked(2048, **limits))
-    assert found.fit in ("in RAM", "in VRAM")
-    assert found.own_layer
-    assert pair.own_layer == "required"
 
 
 LONG_HEADS = replace(LAYER, kv_row=1 << 20)  # their rows of a long context fill more than the memory
