@@ -94,7 +94,7 @@ class TableSequence:
 
     def __init__(self, table: torch.Tensor, capacity: int) -> None:
         self.table = table  # [vocabulary, vocabulary]
-        self.cache = SimpleNamespace(capacity=capacity, length=0, tail=0)
+        self.cache = SimpleNamespace(capacity=capacity, length=0, tail=0, free=capacity)
         self.model = SimpleNamespace(late_head=None)
         self.ids: list[int] = []
 

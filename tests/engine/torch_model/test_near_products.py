@@ -71,6 +71,7 @@ def moved_by(model, rows):
     cache = model.new_cache(2 * rows)
     for _ in range(2):
         before = model.moved
+        cache.truncate(0)
         model.forward(Rows.text([1] * rows, 0), cache)
     return model.moved - before
 
