@@ -165,8 +165,7 @@ class AnswerQueue(QObject):
     def take_back(self, place: int, viewer: Viewer) -> None:
         """Take a question out of the queue, and give it back to a viewer. place: its index in `waiting`."""
         chosen = self.waiting[place]
-        del self.waiting[place]
-        self.waiting_changed.emit()
+        self.remove_waiting(place)
         viewer.returned.emit([chosen])
 
     def forget(self, chat: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine import catalog
-from engine.catalog import Expectation, Variant
+from engine.catalog import CatalogModel, Expectation, Variant
 from engine.errors import BadOption, ModelNotFound
 from engine.planner.acceptance import OWN_LAYER as LAYER_GAIN
 from engine.planner.acceptance import Acceptance, acceptance
@@ -176,8 +176,8 @@ def expectations(target: Outline, draft: Outline) -> Sequence[Expectation]:
     return next((pair.expectations for pair in known if (pair.target, pair.draft) == models), ())
 
 
-def smallest_form(model: str) -> Variant:
-    return min(catalog.catalog().models[model].variants, key=lambda variant: variant.nbytes)
+def smallest_form(model: CatalogModel) -> Variant:
+    return min(model.variants, key=lambda variant: variant.nbytes)
 
 
 def _is_local(name: str) -> bool:
@@ -189,8 +189,8 @@ def _is_local(name: str) -> bool:
 
 
 def _catalogued_drafts(target: Outline) -> list[str | None]:
-    pairs = catalog.catalog().drafts_for(_model_of(target) or "")
-    return [smallest_form(pair.draft).id for pair in pairs]
+    known = catalog.catalog()
+    return [smallest_form(known.models[pair.draft]).id for pair in known.drafts_for(_model_of(target) or "")]
 
 
 def _model_of(outline: Outline) -> str | None:

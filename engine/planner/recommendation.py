@@ -10,7 +10,7 @@ from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
 from engine.planner.observation import learned
 from engine.planner.outline import Outline, variant_outline
-from engine.planner.pairs import PairOutline
+from engine.planner.pairs import PairOutline, smallest_form
 from engine.planner.plan import Asked, Plan
 from engine.planner.search import plan_for
 
@@ -63,8 +63,7 @@ def pairs(catalog: Catalog) -> Iterator[tuple[CatalogModel, PairOutline]]:
         drafts = []
         for pair in catalog.drafts_for(model.id):
             draft = catalog.models[pair.draft]
-            smallest = min(draft.variants, key=lambda variant: variant.nbytes)
-            outline = variant_outline(draft, smallest)
+            outline = variant_outline(draft, smallest_form(draft))
             drafts.append((outline, acceptance(outline.weights, pair.expectations)))
         for variant in quantized(model):
             target = variant_outline(model, variant)

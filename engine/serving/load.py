@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from engine import catalog, planner, protocol
@@ -231,10 +230,10 @@ def plan(pair: CheckedPair) -> Fitted:
     layer: Literal["none", "optional", "required"] = "none"
     if files.heads and files.heads.layer:
         layer = "optional" if auto else "required"
-    models = files.target, files.draft
-    fitted = partial(fit, request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer)
     apart = files.heads if files.heads and not files.heads.layer else None
-    return fitted(planned_heads(apart, files.target, auto) if apart else None)
+    heads = planned_heads(apart, files.target, auto) if apart else None
+    models = files.target, files.draft
+    return fit(request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer, heads)
 
 
 def planned_heads(file: HeadsFile, target: Checkpoint, auto: bool) -> HeadsOutline | None:
