@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import pytest
 import torch
 
@@ -26,7 +25,7 @@ from tests.engine.heads import made, mistral_heads
 from tests.engine.heads.mistral_heads import YARN, guessed, random_tensors, save
 from tests.engine.heads.refusals import load
 from tests.engine.heads.test_compiled_blocks import CHANGES, SIZES, assert_near
-from tests.engine.heads.test_modules import TEXT, table_and_head
+from tests.engine.heads.test_modules import TEXT, assert_in_pieces, table_and_head
 from tests.engine.heads.test_service import answer, write_target
 from tests.engine.model.compiled_models import saved
 from tests.engine.models import ours, reference
@@ -55,20 +54,7 @@ def test_a_head_computes_what_is_published_of_it(tmp_path, yarn):
     states = head.fuse({head.hidden_layers[0]: hidden})
     assert torch.equal(states, hidden)
 
-    expected = guessed(stored, table[TEXT], states, yarn)
-    kept = head.new_cache()
-    found = [head.forward(Rows.text(TEXT[:7], 0), states[:7], kept)]
-    kept.keep(range(7))
-    found.append(head.forward(Rows.text(TEXT[7:10], 7), states[7:10], kept))
-    torch.testing.assert_close(torch.cat(found), expected[:10], rtol=1e-4, atol=1e-5)
-
-    visible = np.array([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], np.bool_)
-    branches = Rows(np.array([6, 7]), np.array([8, 8]), visible)
-    found = head.forward(branches, states[10:], kept)
-    for row, token in enumerate((6, 7)):
-        path = [*range(8), 10 + row]
-        plain = guessed(stored, table[[*TEXT[:8], token]], states[path], yarn)
-        torch.testing.assert_close(found[row], plain[-1], rtol=1e-4, atol=1e-5)
+    found = assert_in_pieces(head, states, lambda tokens, read: guessed(stored, table[tokens], read, yarn))
     best = (found @ lm_head.T).log_softmax(-1).topk(6)
     assert head.best(found, 6)[0].tolist() == best.indices.tolist()
 

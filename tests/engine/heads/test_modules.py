@@ -19,6 +19,27 @@ def table_and_head(target):
     return module.get_input_embeddings().weight.detach(), module.get_output_embeddings().weight.detach()
 
 
+def assert_in_pieces(head, states, guess):
+    """Check a head against `guess`, which returns the states that it guesses behind tokens, [tokens, width]:
+    in pieces over its cache, and in rows of a tree, which are like the plain text of their path. Return those
+    of two branches. states: of TEXT."""
+    kept = head.new_cache()
+    found = [head.forward(Rows.text(TEXT[:7], 0), states[:7], kept)]
+    kept.keep(range(7))
+    found.append(head.forward(Rows.text(TEXT[7:10], 7), states[7:10], kept))
+    torch.testing.assert_close(torch.cat(found), guess(TEXT, states)[:10], rtol=1e-4, atol=1e-5)
+
+    # Two branches after the tail's first row.
+    visible = np.array([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], np.bool_)
+    branches = Rows(np.array([6, 7]), np.array([8, 8]), visible)
+    of_branches = head.forward(branches, states[10:], kept)
+    for row, token in enumerate((6, 7)):
+        path = [*range(8), 10 + row]
+        plain = guess([*TEXT[:8], token], states[path])
+        torch.testing.assert_close(of_branches[row], plain[-1], rtol=1e-4, atol=1e-5)
+    return of_branches
+
+
 @pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
 @pytest.mark.parametrize("kind", ["medusa", "medusa_2"])
 def test_medusa_heads_equal_the_reference(tmp_path, target, kind, pickled):
@@ -42,21 +63,8 @@ def test_an_eagle_head_equals_the_reference(tmp_path, target, kind, pickled):
     states = head.fuse(hidden)
     torch.testing.assert_close(states, made.fused(weights, kind, [hidden[n] for n in head.hidden_layers]))
 
-    layer, expected = made.layer_of(kind), made.layer_of(kind)(weights, table[TEXT], states)
-    cache = head.new_cache()
-    found = [head.forward(Rows.text(TEXT[:7], 0), states[:7], cache)]
-    cache.keep(range(7))
-    found.append(head.forward(Rows.text(TEXT[7:10], 7), states[7:10], cache))
-    torch.testing.assert_close(torch.cat(found), expected[:10], rtol=1e-4, atol=1e-5)
-
-    # Two branches after the tail's first row.
-    visible = np.array([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], np.bool_)
-    branches = Rows(np.array([6, 7]), np.array([8, 8]), visible)
-    found = head.forward(branches, states[10:], cache)
-    for row, token in enumerate((6, 7)):
-        path = [*range(8), 10 + row]
-        plain = layer(weights, table[[*TEXT[:8], token]], states[path])
-        torch.testing.assert_close(found[row], plain[-1], rtol=1e-4, atol=1e-5)
+    layer = made.layer_of(kind)
+    found = assert_in_pieces(head, states, lambda tokens, read: layer(weights, table[tokens], read))
 
     tokens, log_probs = head.best(found, 6)
     best = made.logits(weights, kind, found, lm_head).log_softmax(-1).topk(6)

@@ -1,7 +1,7 @@
 """Layers with a window keep few rows: the bits of a text whose rows are all kept, whatever was dropped, kept,
 rewound or brought back, and the memory that was counted."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ from engine.serving.pair import LoadedPair
 from tests.engine.model.compiled_models import Branches, all_logits, random_text, saved, stored, tiny
 from tests.engine.models import CONFIGS, reference
 from tests.engine.torch_model.test_recurrent import RandomTree
+from tests.engine.windowed_texts import check_rewinds, check_turns
 
 CAPACITY = 1024
 ROOM = 96  # so that short texts are long enough
@@ -56,7 +57,7 @@ def slots_of(kind):
     return kept_slots(window_of(kind), CAPACITY)
 
 
-def assert_next(logits, kind, tokens):
+def assert_next(logits, tokens, kind):
     found = logits.copy()  # logits are valid until the next pass
     assert np.array_equal(found, all_logits(loaded(kind), tokens)[-1])
 
@@ -100,26 +101,14 @@ def test_a_tree_lives_on_below_the_kept_path(kind):
         tree.keep(inner, lives_on)
         logits = tree.grow(25).copy()
         for row, path in zip(logits[-3:], tree.paths[-3:], strict=True):
-            assert_next(row, kind, path)
+            assert_next(row, path, kind)
     assert sequence.cache.dropped
 
 
 @every_kind
 def test_a_short_rewind_keeps_all_and_a_long_one_goes_back_to_where_a_turn_ended(kind):
-    sequence, slots = sequence_of(kind), slots_of(kind)
-    prompt = random_text(180)
-    sequence.align(prompt[:-1])
-    sequence.extend(prompt)
-    answered = [*prompt, *random_text(slots, seed=1)]
-    for place in range(180, len(answered), 40):
-        sequence.extend(answered[place : place + 40])
-    assert sequence.cache.dropped > 180, "the prompt's end has left the window"
-    shorter = answered[: len(answered) - REWIND // 2]
-    assert sequence.align(shorter) == len(shorter), "there are rows for it"
-    assert_next(sequence.extend([7]), kind, [*shorter, 7])
-    # Another answer
-    assert sequence.align(prompt[:-1]) == 180 - MARGIN
-    assert_next(sequence.extend(prompt[180 - MARGIN :]), kind, prompt)
+    check = partial(assert_next, kind=kind)
+    check_rewinds(sequence_of(kind), slots_of(kind), random_text, check, piece=40)
 
 
 @every_kind
@@ -129,7 +118,7 @@ def test_without_a_savepoint_a_rewind_reads_the_text_again(kind):
     sequence.extend(text)
     edited = [*text[:150], 8]
     assert sequence.align(edited) == 0
-    assert_next(sequence.extend(edited), kind, edited)
+    assert_next(sequence.extend(edited), edited, kind)
 
 
 @every_kind
@@ -148,25 +137,15 @@ def test_a_message_is_edited_without_reading_the_chat_again(kind):
     before = list(sequence.ids)
     edited = [*before[: turns[2]], 7, 7, 7]
     assert sequence.align(edited) == turns[2]
-    assert_next(sequence.extend([7]), kind, edited[: turns[2] + 1])
+    assert_next(sequence.extend([7]), edited[: turns[2] + 1], kind)
     edited = [*before[: turns[1]], 7, 7, 7]
     assert sequence.align(edited) == turns[1], "the message before it"
-    assert_next(sequence.extend([7]), kind, edited[: turns[1] + 1])
+    assert_next(sequence.extend([7]), edited[: turns[1] + 1], kind)
 
 
 @every_kind
 def test_conversations_are_taken_up_where_they_ended(kind):
-    """Those that are shorter than the window, too."""
-    sequence = sequence_of(kind)
-    sequence.known = KnownRows(PromptCache(1 << 26), b"model")
-    talks = [random_text(5), random_text(200, seed=1)]
-    for turn in range(3):
-        for number, talk in enumerate(talks):
-            sequence.known.owner = str(number)
-            known = len(talk) if turn else 0
-            talk += random_text([3, 120][number], seed=10 * turn + number)
-            assert sequence.align(talk[:-1]) == known
-            assert_next(sequence.extend(talk[known:]), kind, talk)
+    check_turns(sequence_of(kind), random_text, partial(assert_next, kind=kind), turns=3)
 
 
 @every_kind
@@ -182,7 +161,7 @@ def test_what_is_taken_up_can_go_back_a_little(kind):
     assert sequence.align([*talk, 5]) == len(talk)
     for length in (len(talk) - 1, len(talk) - REWIND):
         assert sequence.align(talk[:length]) == length
-        assert_next(sequence.extend(talk[length : length + 1]), kind, talk[: length + 1])
+        assert_next(sequence.extend(talk[length : length + 1]), talk[: length + 1], kind)
 
 
 @every_kind
@@ -213,7 +192,7 @@ def test_the_third_conversation_with_a_system_prompt_finds_a_savepoint_at_its_en
     for number, expected in enumerate((0, 0, 200)):
         prompt = [*system, number, *random_text(250, seed=number)]
         assert sequence.align(prompt[:-1]) == expected
-        assert_next(sequence.extend(prompt[expected:]), "gemma4_text", prompt)
+        assert_next(sequence.extend(prompt[expected:]), prompt, "gemma4_text")
 
 
 def test_no_row_of_another_text_is_kept_with_a_short_one():

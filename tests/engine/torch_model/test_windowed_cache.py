@@ -1,20 +1,18 @@
 """Layers with a window keep few rows of a text that torch reads: the logits of a text whose rows are all
 kept, in plain passes and in replayed ones."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 import torch
 
 from engine.checkpoints import open_checkpoint, windows
-from engine.checkpoints.windows import REWIND, kept_slots
+from engine.checkpoints.windows import kept_slots
 from engine.model.description import described
 from engine.model.rows import Rows
-from engine.model.savepoints import MARGIN
 from engine.model.sequence import Sequence
 from engine.planner.outline import checkpoint_outline
-from engine.prompt_cache import KnownRows, PromptCache
 from engine.torch_model.graphs import Graphs
 from engine.torch_model.tensor_cache import TensorCache
 from engine.torch_model.windowed_cache import WindowedTensorCache
@@ -22,6 +20,7 @@ from tests.engine.models import CONFIGS, VOCABULARY, ours, reference
 from tests.engine.sessions import Session, assert_same
 from tests.engine.torch_model.test_graphs import taped
 from tests.engine.torch_model.test_recurrent import RandomTree
+from tests.engine.windowed_texts import check_rewinds, check_turns
 
 CAPACITY = 1024
 ROOM = 96  # so that short texts are long enough
@@ -62,7 +61,7 @@ def logits_of(kind, tokens):
     return model.forward(Rows.text(tokens, 0), model.new_cache(len(tokens))).logits
 
 
-def assert_next(logits, kind, tokens):
+def assert_next(logits, tokens, kind):
     assert_same(logits_of(kind, tokens)[-1], logits)
 
 
@@ -90,38 +89,19 @@ def test_a_tree_has_the_logits_of_its_paths_and_lives_on(kind):
         tree.keep(inner, lives_on)
         logits = tree.grow(35)
         for row, path in zip(logits[-3:], tree.paths[-3:], strict=True):
-            assert_next(row, kind, path)
+            assert_next(row, path, kind)
     assert sequence.cache.dropped
 
 
 @every_kind
 def test_rewinds_go_back_a_little_or_to_where_a_turn_ended(kind):
-    sequence = sequence_of(kind)
-    prompt = text_of(180)
-    sequence.align(prompt[:-1])
-    sequence.extend(prompt)
-    answered = [*prompt, *text_of(slots_of(kind), seed=1)]
-    for place in range(180, len(answered), 50):
-        sequence.extend(answered[place : place + 50])
-    shorter = answered[: len(answered) - REWIND // 2]
-    assert sequence.align(shorter) == len(shorter)
-    assert_next(sequence.extend([7]), kind, [*shorter, 7])
-    assert sequence.align(prompt[:-1]) == 180 - MARGIN
-    assert_next(sequence.extend(prompt[180 - MARGIN :]), kind, prompt)
+    check = partial(assert_next, kind=kind)
+    check_rewinds(sequence_of(kind), slots_of(kind), text_of, check, piece=50)
 
 
 @pytest.mark.parametrize("kind", ["mistral", "gemma4_text"])
 def test_conversations_are_taken_up_where_they_ended(kind):
-    sequence = sequence_of(kind)
-    sequence.known = KnownRows(PromptCache(1 << 26), b"model")
-    talks = [text_of(5), text_of(200, seed=1)]
-    for turn in range(2):
-        for number, talk in enumerate(talks):
-            sequence.known.owner = str(number)
-            known = len(talk) if turn else 0
-            talk += text_of([3, 120][number], seed=10 * turn + number)
-            assert sequence.align(talk[:-1]) == known
-            assert_next(sequence.extend(talk[known:]), kind, talk)
+    check_turns(sequence_of(kind), text_of, partial(assert_next, kind=kind), turns=2)
 
 
 @pytest.mark.parametrize("kind", ["mistral", "gemma2", "gemma4_text"])
