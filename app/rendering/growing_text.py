@@ -57,6 +57,7 @@ class GrowingText:
         self._open: Fence | None = None  # block of code that continues after the settled parts
         self._opening = ""  # first line of that code
         self._in_list = False  # whether a list continues after the settled parts
+        self._is_long = False  # whether the unsettled text is too long to be parsed again as a whole
 
     @property
     def unsettled(self) -> str:
@@ -70,14 +71,14 @@ class GrowingText:
 
     def append(self, text: str) -> list[Part]:
         """Add text. Return the parts of all text that was not settled before the call."""
+        settled = self._settle_by_force() if self._is_long else []
         self.text += text
         sections = self._read(self.unsettled)
         parts = _parts(sections)
-        kept = self._settle(sections)
+        self._settle(sections)
         limit = MAX_GROWING_TABLE if parts and isinstance(parts[-1], Table) else MAX_GROWING
-        if _is_longer(self.unsettled, limit):
-            return parts[:kept] + self._settle_by_force()
-        return parts
+        self._is_long = _is_longer(self.unsettled, limit)
+        return settled + parts
 
     def _read(self, source: str) -> list[MarkdownSection]:
         """Parse `source`, which starts where the settled text ends."""
@@ -92,24 +93,22 @@ class GrowingText:
             parts.append(Block(part.layout._replace(fence=self._open, is_first=False), part.pieces))
         return [MarkdownSection(self._read_to, True, parts), *others]
 
-    def _settle(self, sections: list[MarkdownSection]) -> int:
-        """Find the last block whose beginning is certain, and settle all before it; return how many parts."""
+    def _settle(self, sections: list[MarkdownSection]) -> None:
+        """Settle all before the last block whose beginning is certain."""
         for number in range(len(sections) - 1, 0, -1):
             if sections[number].is_sure:
                 self._read_to = sections[number].start
                 self._reader.keep_definitions(self._read_to)
                 self._open = None
                 self._in_list = False
-                kept = len(_parts(sections[:number]))
-                self.settled += kept
-                return kept
-        return 0
+                self.settled += len(_parts(sections[:number]))
+                return
 
     def _settle_by_force(self) -> list[Part]:
         """Settle the text up to its last blank line, else its last unindented line, its last sentence or its
         last word.
 
-        Return the parts of all text that was not settled before.
+        Return the parts that were settled.
         """
         source = self.unsettled
         breaks = [*_LINE_START.finditer(source)][-1:] + [*_APART.finditer(source)][-1:]
@@ -128,7 +127,7 @@ class GrowingText:
         self._read_to += cut
         self._reader.keep_definitions(self._read_to)
         self.settled += len(parts)
-        return parts + _parts(self._read(source[cut:]))
+        return parts
 
     def _open_fence(self, source: str) -> Fence | None:
         """Return the fence that `source` leaves open outside lists, or None."""

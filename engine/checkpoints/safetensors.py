@@ -370,15 +370,18 @@ def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
         ) from error
     if len(text) < nbytes:
         raise truncated(file, 8 + len(text), 8 + nbytes)
+    _check_count(file, text.count(b'"data_offsets"'))  # before objects are made of them
     entries, values = _parse(file.name, text, most)
     entries.pop("__metadata__", None)
-    if len(entries) > TENSORS_LIMIT:
-        raise BadCheckpoint(
-            f"{file.name} declares {len(entries):,} tensors, more than any model has.", DAMAGED
-        )
+    _check_count(file, len(entries))
     spans = {name: _span(file, name, entry, 8 + nbytes, state.st_mtime_ns) for name, entry in entries.items()}
     _check_places(file, spans, 8 + nbytes, file_nbytes)
     return spans, values
+
+
+def _check_count(file: Path, tensors: int) -> None:
+    if tensors > TENSORS_LIMIT:
+        raise BadCheckpoint(f"{file.name} declares {tensors:,} tensors, more than any model has.", DAMAGED)
 
 
 def _span(file: Path, name: str, entry: Any, start: int, modified: int) -> Span:
