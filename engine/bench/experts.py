@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # imports the compiler
 
 Turns = Sequence[MixtureTurn]
 Hits = NDArray[np.bool_]  # for each chosen expert of each turn, whether it was in the cache
+# What routers choose that are asked at one time: for each the experts of each row, the likeliest first.
+Asked = Sequence[Sequence[Sequence[int]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +163,12 @@ def hits_of_policy(
     turns: Turns,
     policy: "ExpertPolicy",
     slots: int,
-    ahead: int = 0,
-    early: Sequence[Sequence[Sequence[int]]] = (),
+    reads: int = 0,
+    early: Sequence[Asked] = (),
 ) -> Hits:
-    """Return the hits by the engine's policy. ahead: how many experts there is time to read before a mixture
-    chooses. early: for each turn, what its router chooses for each row when it is asked one turn early; empty
-    if it is not."""
+    """Return the hits by the engine's policy. reads: how many experts there is time to read before the next
+    mixture chooses. early: for each turn, what routers of later ones say that are asked when it has chosen;
+    empty if none are."""
     ready = np.zeros(len(policy.chances), np.bool_)
     hits: list[bool] = []
 
@@ -186,10 +188,10 @@ def hits_of_policy(
             if not ready[expert]:
                 bring(expert, True, [expert])
         policy.end(turn.last)
-        if number + 1 < len(early) and early[number + 1]:
-            policy.expect(early[number + 1])
-        lacking = [expert for expert in policy.guess() if not ready[expert]] if ahead else []
-        for expert in lacking[:ahead]:
+        for said in early[number] if early else ():
+            policy.expect(said)
+        lacking = [expert for expert in policy.guess() if not ready[expert]] if reads else []
+        for expert in lacking[:reads]:
             bring(expert, False, [])
     return np.array(hits)
 

@@ -4,13 +4,14 @@
 
 Prints hit rates, how many experts consecutive passes share, and how many of the experts that the policy
 expects are then chosen: by what the passes before used, and by what the router says when it is asked while
-the layer before still computes its experts. The text that is routed is the last tenth of the files, which is
-not trained on.
+the layer before, or the one before that, still computes its experts. The text that is routed is the last
+tenth of the files, which is not trained on.
 """
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +19,21 @@ import torch
 from numpy.typing import NDArray
 from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
 
-from engine.bench.experts import hits_of_best, hits_of_policy, hits_of_recent, kept
+from engine.bench.experts import Asked, hits_of_best, hits_of_policy, hits_of_recent, kept
 from engine.bench.made_routing import MixtureTurn
+from engine.streaming.early_routers import AHEAD
 from engine.streaming.expert_policy import ExpertPolicy
 
 Bytes = NDArray[np.uint8]
 # The experts that each byte chooses in one layer, [bytes, CHOSEN], the likeliest first.
 Chosen = NDArray[np.int64]
-# By turn and row, what a router chooses when it is asked one turn early; empty where it is not asked.
-Early = Sequence[Sequence[Sequence[int]]]
+# What the router of a layer chooses if it is asked early, by (layer, how many layers before).
+Early = Mapping[tuple[int, int], Chosen]
 
 LAYERS, EXPERTS, CHOSEN, WIDTH = 4, 32, 4, 128
 BALANCE = 0.02  # weight of the loss that keeps routers from choosing the same experts always
 LENGTH, BATCH = 128, 8  # bytes of a text, texts of a step
-AHEAD = 2  # experts that there is time to read while a layer computes
+READS = 2  # experts that there is time to read while a layer computes
 PASSES = 800  # bytes that are routed, after half as many that the policy learns from
 
 
@@ -47,13 +49,13 @@ def main() -> None:
     model = untrained()
     steps, loss = train(model, text[:cut], given.minutes * 60)
     held_out = text[cut : cut + PASSES * 3 // 2]
-    routed, asked = routing(model, held_out)
+    routed, early = routing(model, held_out)
     millions = sum(parameter.numel() for parameter in model.parameters()) / 1e6
     print(
         f"{millions:.1f} million parameters, {LAYERS} layers, {CHOSEN} of {EXPERTS} experts; {steps} steps "
         f"in {given.minutes:g} minutes, {loss:.2f} bits a byte"
     )
-    print("\n".join(table(routed, asked)))
+    print("\n".join(table(routed, early)))
 
 
 def untrained() -> Qwen3MoeForCausalLM:
@@ -95,13 +97,13 @@ def train(model: Qwen3MoeForCausalLM, text: Bytes, seconds: float) -> tuple[int,
     return len(bits), float(np.mean(bits[-20:]))
 
 
-def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], list[Chosen]]:
-    """Return the experts that each byte chooses, layer by layer, and those that the routers of the second and
-    later layers choose for the states to which the layer before has not yet added its experts' results."""
+def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], Early]:
+    """Return the experts that each byte chooses, layer by layer, and those that routers choose for the states
+    to which a layer before has not yet added its experts' results."""
     model.train(False)
     pieces = [text[start : start + 2 * LENGTH] for start in range(0, len(text), 2 * LENGTH)]
     chosen: list[list[Chosen]] = [[] for _ in range(LAYERS)]
-    early: list[list[Chosen]] = [[] for _ in range(LAYERS - 1)]
+    early: dict[tuple[int, int], list[Chosen]] = defaultdict(list)
     layers = model.model.layers
     states: list[torch.Tensor] = []  # of each layer, before its mixture
 
@@ -114,13 +116,14 @@ def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], list
         for piece in pieces:
             states.clear()
             logits = model(torch.from_numpy(piece.copy()).long()[None]).router_logits
-            before = states[: LAYERS - 1]
+            before = states[:LAYERS]  # those below are noted, too
             for layer, each in enumerate(logits):
                 chosen[layer].append(each.topk(CHOSEN).indices.numpy())
-            for number, (layer, given) in enumerate(zip(layers[1:], before, strict=True)):
-                scores = layer.post_attention_layernorm(given) @ layer.mlp.gate.weight.T
-                early[number].append(scores.topk(CHOSEN).indices.numpy())
-    return [np.concatenate(each) for each in chosen], [np.concatenate(each) for each in early]
+            for number, layer in enumerate(layers):
+                for ahead in range(1, min(AHEAD, number) + 1):
+                    scores = layer.post_attention_layernorm(before[number - ahead]) @ layer.mlp.gate.weight.T
+                    early[number, ahead].append(scores.topk(CHOSEN).indices.numpy())
+    return [np.concatenate(each) for each in chosen], {at: np.concatenate(each) for at, each in early.items()}
 
 
 def turns_of(routed: Sequence[Chosen], rows: int) -> list[MixtureTurn]:
@@ -133,58 +136,64 @@ def turns_of(routed: Sequence[Chosen], rows: int) -> list[MixtureTurn]:
     return turns
 
 
-def told_early(asked: Sequence[Chosen], rows: int) -> Early:
-    """Return what is known of each of the turns that `turns_of` returns."""
-    found: list[list[list[int]]] = []
-    for start in range(0, len(asked[0]) // rows * rows, rows):
-        found.append([])
-        for layer, chosen in enumerate(asked, 1):
-            found.append((chosen[start : start + rows] + layer * EXPERTS).tolist())
+def asked(early: Early, ahead: int, rows: int) -> list[Asked]:
+    """Return what routers say that are asked once a turn has chosen, for each of those that `turns_of`
+    returns. ahead: by how many turns each router is asked early, but for those of the first layers."""
+    passes = len(early[1, 1]) // rows
+    found: list[Asked] = []
+    for start in range(0, passes * rows, rows):
+        for layer in range(LAYERS):
+            later = [(each, each - layer) for each in range(layer + 1, LAYERS)]
+            now = [at for at in later if at[1] == min(ahead, at[0])]
+            found.append([(early[at][start : start + rows] + at[0] * EXPERTS).tolist() for at in now])
     return found
 
 
-def table(routed: Sequence[Chosen], asked: Sequence[Chosen]) -> Iterator[str]:
+def table(routed: Sequence[Chosen], early: Early) -> Iterator[str]:
     mixtures = np.repeat(np.arange(LAYERS), EXPERTS).tolist()
     for rows in (1, 8):
-        turns, early = turns_of(routed, rows), told_early(asked, rows)
+        turns = turns_of(routed, rows)
         counted = turns[len(turns) // 3 // LAYERS * LAYERS :]
         first = sum(len(turn.wanted) for turn in turns) - sum(len(turn.wanted) for turn in counted)
         yield ""
         yield f"{rows} rows: {kept(counted, LAYERS):.0%} of a pass's experts were the last one's"
-        sources: dict[str, Early] = {"the passes before": (), "routers asked early": early}
+        sources: dict[str, list[Asked]] = {"the passes before": []}
+        for ahead in range(1, AHEAD + 1):
+            sources[f"routers asked {ahead} early"] = asked(early, ahead, rows)
         for by, told in sources.items():
             right, guessed, chosen = expected(turns, ExpertPolicy(mixtures), told)
             yield (
                 f"by {by}: {right / max(1, guessed):.0%} of those expected were chosen, "
                 f"{right / chosen:.0%} of those chosen were expected"
             )
-        yield "| cache | hits | two read ahead by the passes before | by routers asked early | Belady | LRU |"
-        yield "|---|---|---|---|---|---|"
+        yield f"| cache | hits | {READS} read ahead by {' | by '.join(sources)} | Belady | LRU |"
+        yield "|---" * (len(sources) + 4) + "|"
         for share in (0.1, 0.25, 0.4, 0.6):
             slots = int(share * len(mixtures))
-            rates = (
-                hits_of_policy(turns, ExpertPolicy(mixtures), slots)[first:].mean(),
-                hits_of_policy(turns, ExpertPolicy(mixtures), slots, AHEAD)[first:].mean(),
-                hits_of_policy(turns, ExpertPolicy(mixtures), slots, AHEAD, early)[first:].mean(),
-                hits_of_best(turns, len(mixtures), slots)[first:].mean(),
-                hits_of_recent(turns, slots)[first:].mean(),
+            hits = (
+                hits_of_policy(turns, ExpertPolicy(mixtures), slots),
+                *(hits_of_policy(turns, ExpertPolicy(mixtures), slots, READS, t) for t in sources.values()),
+                hits_of_best(turns, len(mixtures), slots),
+                hits_of_recent(turns, slots),
             )
-            yield f"| {share:.0%} | " + " | ".join(f"{rate:.1%}" for rate in rates) + " |"
+            yield f"| {share:.0%} | " + " | ".join(f"{each[first:].mean():.1%}" for each in hits) + " |"
 
 
-def expected(turns: Sequence[MixtureTurn], policy: ExpertPolicy, early: Early = ()) -> tuple[int, int, int]:
-    """Return how many experts were expected before their mixture chose and then chosen; expected; chosen.
-    early: see `told_early`; empty if routers are not asked."""
+def expected(
+    turns: Sequence[MixtureTurn], policy: ExpertPolicy, told: Sequence[Asked] = ()
+) -> tuple[int, int, int]:
+    """Return how many experts were expected, when their mixture came next, and then chosen; expected; chosen.
+    told: see `asked`; empty if routers are not asked."""
     right = guessed = chosen = 0
     for number, turn in enumerate(turns):
-        if early and early[number]:
-            policy.expect(early[number])
-        guess = policy.guess()
-        right += len(set(guess).intersection(turn.wanted))
+        guess = set(policy.guess()).intersection(policy.following())
+        right += len(guess.intersection(turn.wanted))
         guessed += len(guess)
         chosen += len(turn.wanted)
         policy.choose(turn.mixture, turn.wanted)
         policy.end(turn.last)
+        for said in told[number] if told else ():
+            policy.expect(said)
     return right, guessed, chosen
 
 

@@ -12,6 +12,7 @@ from engine.compiled.pool import ComputePool
 from engine.compiled.program import CompiledPass, DecoderShape, Layer
 from engine.compiled.seen import Seen
 from engine.compiled.table import Floats, ProductResult, address, room
+from engine.streaming.early_routers import AHEAD
 
 
 class _Logits:
@@ -73,7 +74,7 @@ class CompiledDecoder:
             one.add_norm(
                 layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None), factor=factor
             )
-            following = next((each for each in layers[number + 1 :] if each.mixture), None)
+            following = [each for each in layers[number + 1 :] if each.mixture][:AHEAD]
             one.add_layer(layer, records, shape.width, following)
             post, factor = layer.last_norm, layer.factor
         records = one.records(shape.width, head)

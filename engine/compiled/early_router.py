@@ -1,4 +1,4 @@
-"""The router of a later layer, asked early: with the states as they are before a mixture's experts, and the
+"""The routers of later layers, asked early: with the states as they are before a mixture's experts, and the
 layers behind, have added anything. What it says tells which experts are likely to be needed soon, and goes
 into no result. See `engine.streaming.early_routers`.
 """
@@ -38,14 +38,18 @@ class EarlyRouter:
         self._routing[router.CHOSEN] = address(self._chosen)
         self._routing[router.SHARES] = address(self._shares)
 
-    def add(self, one: "CompiledPass", layer: "Layer") -> EarlySteps | None:
-        """Append the steps that norm the states and choose as the mixture of `layer` would; None if its
-        router does not stay in memory."""
-        mixture, program = layer.mixture, one.program
-        assert mixture is not None
+    def add(self, one: "CompiledPass", following: Sequence["Layer"]) -> list[EarlySteps]:
+        """Append the steps that norm the states and choose as the mixtures of the `following` layers would.
+        Routers that do not stay in memory are left out."""
+        return [
+            self._add(one, layer, layer.mixture, ahead)
+            for ahead, layer in enumerate(following, 1)
+            if layer.mixture and all(isinstance(matrix, TiledMatrix) for matrix in layer.mixture.router)
+        ]
+
+    def _add(self, one: "CompiledPass", layer: "Layer", mixture: "Mixture", ahead: int) -> EarlySteps:
         assert mixture.source is not None
-        if not all(isinstance(matrix, TiledMatrix) for matrix in mixture.router):
-            return None
+        program = one.program
         first = len(program.steps)
         # A layer that is nothing but a mixture has one norm, the first.
         one.add_norm(layer.feed_norm if layer.inputs else layer.attention_norm, self._records, adds=False)
@@ -56,4 +60,4 @@ class EarlyRouter:
             *mixture.route_arguments(self._scores),
         )
         program.kept.append(self)
-        return EarlySteps(first, len(program.steps), mixture.source, self._chosen, self._pool)
+        return EarlySteps(first, len(program.steps), ahead, mixture.source, self._chosen, self._pool)

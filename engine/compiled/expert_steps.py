@@ -16,9 +16,9 @@ ASKED_ROWS = 128  # no router is asked early by more rows: they use most experts
 class ExpertSource(Protocol):
     """Brings the experts of one mixture that are not in memory."""
 
-    def asks(self) -> bool:
-        """Return whether it is of use to learn early, when the mixture before has chosen, what the router of
-        this one would choose: then `expect` is called."""
+    def asks(self, ahead: int) -> bool:
+        """Return whether it is of use to learn early, when the mixture so many turns before this one has
+        chosen, what the router of this one would choose: then `expect` is called."""
 
     def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
         """Announce the experts that this pass fetches, in the order of use. rows: those of each row of the
@@ -35,11 +35,13 @@ class ExpertSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EarlySteps:
-    """The steps first..last of a table that ask the router of a later mixture. source: brings the experts of
-    that one; chosen: int64 [rows, k], those that it would choose for each row by now; pool: runs them."""
+    """The steps first..last of a table that ask the router of a later mixture. ahead: how many turns later;
+    source: brings the experts of that one; chosen: int64 [rows, k], those that it would choose for each row
+    by now; pool: runs them."""
 
     first: int
     last: int
+    ahead: int
     source: ExpertSource
     chosen: Ints
     pool: ComputePool
@@ -49,7 +51,7 @@ class EarlySteps:
 class ExpertSteps:
     """The steps first..last of a table that multiply by a mixture's experts. They run for some of the used
     experts at a time, as they arrive. counters: of their products; routing, used, chosen: see `router`.
-    early: steps right before them, or None."""
+    early: steps right before them, those of the next mixture first."""
 
     first: int
     last: int
@@ -58,23 +60,23 @@ class ExpertSteps:
     routing: Ints
     used: Ints
     chosen: Ints
-    early: EarlySteps | None = None
+    early: Sequence[EarlySteps] = ()
 
     @property
     def start(self) -> int:
         """The first step that does not always run."""
-        return self.early.first if self.early else self.first
+        return self.early[0].first if self.early else self.first
 
     def run(self, pool: ComputePool, table: Ints, rows: int, is_whole: bool) -> None:
         """Run the steps of the experts that so many rows have chosen: those in memory first, side by side.
-        Before, while the others are read, ask the router of the next mixture. is_whole: whether these are all
-        rows of a pass, and no prompt, which says little of the next pass."""
+        Before, while the others are read, ask the routers of the next mixtures. is_whole: whether these are
+        all rows of a pass, and no prompt, which says little of the next pass."""
         end_if_interrupted()  # the choice may be incomplete
         used = self.used[: self.routing[router.LAST]].tolist()
-        early = self.early if is_whole and rows <= ASKED_ROWS else None
-        asks = early is not None and early.source.asks()
+        later = self.early if is_whole and rows <= ASKED_ROWS else ()
+        asked = [early for early in later if early.source.asks(early.ahead)]
         self.source.choose(used, self.chosen[:rows].tolist() if is_whole else ())
-        if early and asks:
+        for early in asked:
             early.pool.run(address(table), early.first, early.last)
             end_if_interrupted()  # as above
             early.source.expect(early.chosen[:rows].tolist())

@@ -149,11 +149,11 @@ class MixtureRoom:
         gelu: bool,
         tiles: tuple[int, int],
         shared: Floats | None,
-        early: EarlySteps | None,
+        early: Sequence[EarlySteps],
     ) -> ExpertSteps | None:
         """Append the steps behind the choice; `result`, float32 [rows, width], gets what the layer adds to
         the states. tiles: room for a tile of each thread, as for a product step. shared: the results of the
-        shared expert, float32 [rows, width]. early: the steps right before, or None. Return the steps that
+        shared expert, float32 [rows, width]. early: the steps right before. Return the steps that
         run whenever experts arrive; None if they run once for all of them."""
         both, biases = (self._state, address(self._routing)), mixture.biases
         first, counted = len(program.steps), program.counted

@@ -282,10 +282,12 @@ class CompiledPass:
         self.program.kept += [records, *matrices, out]
         return results
 
-    def add_layer(self, layer: Layer, records: Records, columns: int, following: Layer | None = None) -> None:
+    def add_layer(
+        self, layer: Layer, records: Records, columns: int, following: Sequence[Layer] = ()
+    ) -> None:
         """Append a layer behind the norm that writes its input. records: that input, of so many columns.
-        following: the next layer with a mixture. The result of the layer's last product is still to be added
-        to the states."""
+        following: the next layers with mixtures, whose routers may be asked early. The result of the layer's
+        last product is still to be added to the states."""
         if layer.recurrent:
             layer.recurrent.add(self, records, columns)
         elif layer.qkv:
@@ -403,7 +405,7 @@ class CompiledPass:
         self.add_product(into_down, inner, down, out)
         self.program.kept.append(into_down)
 
-    def _add_mixture(self, layer: Layer, mixture: Mixture, following: Layer | None) -> None:
+    def _add_mixture(self, layer: Layer, mixture: Mixture, following: Sequence[Layer]) -> None:
         common, width = self._mixtures, self.shape.width
         assert common is not None
         if layer.inputs:
@@ -418,7 +420,7 @@ class CompiledPass:
             self._multiply_feed(common.records, expert.gate_up, expert.down, inner, gated, results)
         self.add_product(common.records, width, mixture.routers, common.scores)
         common.add_choice(mixture, self.program)
-        early = common.early.add(self, following) if common.early and following else None
+        early = common.early.add(self, following) if common.early else ()
         how = self.shape.gelu, (address(self._tiles), self._tile_nbytes)
         fetched = common.add_experts(mixture, self.program, self.result, *how, results, early)
         if fetched:

@@ -69,8 +69,8 @@ class StreamedExperts:
     experts: Mapping[int, BroughtMatrix]
     numbers: Mapping[int, int]
 
-    def asks(self) -> bool:
-        return self.streamer.asks(next(iter(self.experts.values())))
+    def asks(self, ahead: int) -> bool:
+        return self.streamer.asks(next(iter(self.experts.values())), ahead)
 
     def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
         chosen = [self.experts[expert] for expert in wanted]

@@ -59,7 +59,7 @@ class ExpertCache(ExpertHome):
         self._most = slots
         self.waited_s = 0.0
         self._lacked = 0, 0.0  # experts that the mixture in turn lacked at first; `waited_s` then
-        self._announced = 0.0  # when it chose
+        self._asked = 0.0  # when it chose, or when a router has last been asked since
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._crew = crew
         self._checked = crew.now()
@@ -107,21 +107,25 @@ class ExpertCache(ExpertHome):
         self._changed.notify_all()  # readers may have waited for a slot
         return {expert: self._slots[expert].bytes for expert in lent}
 
-    def asks(self, mixture: int) -> bool:
-        """Return whether it is of use to learn, right after the mixture before this one has chosen, what this
-        one's router would choose; `expect` tells that."""
+    def asks(self, mixture: int, ahead: int) -> bool:
+        """Return whether it is of use to learn, right after the mixture so many turns before this one has
+        chosen, what this one's router would choose; `expect` tells that."""
         with self._changed:
-            is_missing = not self._ready[self._policy.members(mixture)].all()
-            asks = is_missing and self._policy.early.pays(self._policy.turn_of(mixture))
-            self._policy.awaited = mixture if asks else None
+            policy = self._policy
+            is_missing = not self._ready[policy.members(mixture)].all()
+            asks = is_missing and not policy.is_told(mixture)
+            asks = asks and policy.early.pays(policy.turn_of(mixture), ahead)
+            (policy.awaited.add if asks else policy.awaited.discard)(mixture)
             return asks
 
     def expect(self, rows: Sequence[Sequence[int]]) -> None:
-        """Note which experts the router of the next mixture would choose by now for each row, the likeliest
+        """Note which experts the router that was to be asked would choose by now for each row, the likeliest
         one first. Those that are likely enough to be right are read when nothing else is to be read."""
         with self._changed:
             self._policy.expect(rows)
-            self._policy.early.asked(self._crew.now() - self._announced)
+            now = self._crew.now()
+            self._policy.early.asked(now - self._asked)
+            self._asked = now
             self._changed.notify_all()
 
     def fetch_present(self) -> dict[int, NDArray[np.uint8]]:
@@ -162,7 +166,7 @@ class ExpertCache(ExpertHome):
         self._fit()
         super().begin(mixture, wanted)
         self._changed.notify_all()
-        self._announced = self._crew.now()
+        self._asked = self._crew.now()
 
     def _weigh_asking(self, mixture: int, wanted: Sequence[int]) -> None:
         """Tell the policy how long the last mixture has waited, and what this one has because it was asked
@@ -175,7 +179,7 @@ class ExpertCache(ExpertHome):
         self._lacked = 0 if self._policy.was_told else lacks, self.waited_s
         if self._policy.was_told:
             right = self._guessed.intersection(wanted)
-            early.brought(self._policy.turn_of(mixture), int(np.count_nonzero(self._ready[list(right)])))
+            early.brought(self._policy.was_told, int(np.count_nonzero(self._ready[list(right)])))
 
     def _from_disk(self) -> int:
         return self._moved

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing import RoutingCounts
-from engine.streaming.early_routers import PLACES, EarlyRouters
+from engine.streaming.early_routers import AHEAD, PLACES, EarlyChoice, EarlyRouters
 
 # Factor by which a pass weighs less with each pass after it: what 200 passes taught is remembered, so that
 # the experts of another subject replace those of the one before.
@@ -25,17 +24,6 @@ LIKELY = 0.25
 STAY = 2
 
 
-class _EarlyChoice(NamedTuple):
-    """What a router has said early. turn: of its mixture; places, used, usual: as for `EarlyRouters.chances`;
-    chances: what that returned."""
-
-    turn: int
-    places: NDArray[np.int64]
-    used: NDArray[np.bool_]
-    usual: NDArray[np.float64]
-    chances: NDArray[np.float64]
-
-
 class ExpertPolicy:
     """The chance that each expert is used when its mixture's turn comes next, and what follows from it.
 
@@ -46,13 +34,13 @@ class ExpertPolicy:
     a slot. Where experts are independent and many, leaving out what is worth least is optimal (Whittle's
     index; Weber and Weiss, "On an index policy for restless bandits", 1990).
 
-    Where the router of the next mixture has been asked early, chances follow from what it said instead: for
-    that turn only, so what it did not choose is still worth what a later turn makes of it.
+    Where the router of a mixture has been asked early, chances follow from what it said instead: for that
+    turn only, so what it did not choose is still worth what a later turn makes of it.
 
     Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`, of
     those whose router has not been asked; `learns`: whether passes teach anything; `early`: what it is worth
-    to ask early; `awaited`: the mixture whose router is being asked, of which nothing is guessed meanwhile,
-    or None; `was_told`: whether `expect` told what the mixture in turn would choose.
+    to ask early; `awaited`: the mixtures whose routers are being asked, of which nothing is guessed by then;
+    `was_told`: what `expect` told of the mixture in turn, None if nothing.
     """
 
     def __init__(self, mixtures: Sequence[int], counts: RoutingCounts | None = None) -> None:
@@ -78,9 +66,10 @@ class ExpertPolicy:
         self.chances = np.zeros(len(mixtures))
         self._ranked: NDArray[np.int64] | None = None  # computed when it is needed
         self.early = EarlyRouters(len(numbers))
-        self.awaited: int | None = None
-        self.was_told = False
-        self._told: _EarlyChoice | None = None
+        self.awaited: set[int] = set()
+        self.was_told: EarlyChoice | None = None
+        # By turn: what its router has said, and the chances of its experts, which follow from that.
+        self._told: dict[int, tuple[EarlyChoice, NDArray[np.float64]]] = {}
         self.wanted: list[int] = []
         self.learns = True
         for turn in range(len(numbers)):
@@ -107,8 +96,8 @@ class ExpertPolicy:
         self._rows[mixture] = rows
         ours = self._members[self._now]
         self.wanted = list(wanted)
-        told, self._told = self._told, None
-        self.was_told = told is not None and told.turn == self._now
+        self.was_told = self._told.pop(self._now)[0] if self._now in self._told else None
+        self._told = {turn: told for turn, told in self._told.items() if self._until(turn) < told[0].ahead}
         if self.learns and len(rows) > 1:
             self._compare(rows, len(self.wanted), len(ours))
         if self.learns and len(wanted) <= MOST * len(ours):
@@ -121,29 +110,33 @@ class ExpertPolicy:
             self._drawn[ours] = self._drawn[ours] * DECAY + (now & ~before)
             self._fresh[ours] = self._fresh[ours] * DECAY + ~before
             self._passes[self._now] = self._passes[self._now] * DECAY + 1
-            if told is not None and self.was_told:
-                self.early.learn(*told[:4], now)
+            if self.was_told:
+                self.early.learn(self.was_told, now)
             self._expect(self._now)
         self._weigh()
 
     def forget_told(self) -> None:
         """Forget what a router was asked early: no pass goes on that would choose by it."""
-        self._told, self.awaited, self.was_told = None, None, False
+        self._told, self.was_told = {}, None
+        self.awaited.clear()
+
+    def is_told(self, mixture: int) -> bool:
+        """Return whether the router of a mixture has been asked early, and the mixture's turn is to come."""
+        return self._turn_of[mixture] in self._told
 
     def expect(self, rows: Sequence[Sequence[int]]) -> None:
-        """Note what the router of the mixture whose turn comes next chooses for each row, the likeliest
-        expert first, from states that are not yet those that it will get."""
+        """Note what the router of a mixture whose turn comes soon chooses for each row, the likeliest expert
+        first, from states that are not yet those that it will get."""
         chosen = np.array(rows)  # [rows, k]
         turn = int(self._turns[chosen[0, 0]])
         ours = self._members[turn]
         places = np.full(len(ours), PLACES)
         for place in reversed(range(chosen.shape[1])):  # the first one stays
             places[np.searchsorted(ours, chosen[:, place])] = min(place, PLACES - 1)
-        used, usual = self._used[ours], self.chances[ours]
-        soon = self.early.chances(turn, places, used, usual)
-        self._told = _EarlyChoice(turn, places, used, usual, soon)
-        self.awaited = None
-        self._worth[ours] = np.maximum(soon, (soon + usual) / (1 + len(self._members)))
+        said = EarlyChoice(turn, self._until(turn), places, self._used[ours], self.chances[ours])
+        self._told[turn] = said, self.early.chances(said)
+        self.awaited = {mixture for mixture in self.awaited if self._turn_of[mixture] != turn}
+        self._weigh_told(turn)
 
     def _compare(self, rows: Sequence[Sequence[int]], used: int, experts: int) -> None:
         """Learn from a pass how many experts its rows share: n rows that choose on their own, and evenly,
@@ -208,13 +201,19 @@ class ExpertPolicy:
         return least if candidates[least] and worth[least] < worth[expert] else None
 
     def guess(self) -> list[int]:
-        """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first."""
-        if self._told is not None:
-            return _sorted(self._members[self._told.turn], self._told.chances, LIKELY)
-        if self.awaited is not None and self.members(self.awaited) is self._following():
-            return []
-        ours = self._following()
-        return _sorted(ours, self.chances[ours], LIKELY)
+        """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first;
+        then those of the next but one, if its router has been asked."""
+        likely: list[int] = []
+        for until in range(1, AHEAD + 1):
+            turn = (self._now + until) % len(self._members)
+            ours = self._members[turn]
+            if turn in self._told:
+                likely += _sorted(ours, self._told[turn][1], LIKELY)
+            elif turn in {self._turn_of[mixture] for mixture in self.awaited}:
+                break
+            elif until == 1:
+                likely += _sorted(ours, self.chances[ours], LIKELY)
+        return likely
 
     def members(self, mixture: int) -> NDArray[np.int64]:
         """Return the experts of a mixture."""
@@ -226,7 +225,7 @@ class ExpertPolicy:
 
     def following(self) -> list[int]:
         """Return all experts of the mixture whose turn comes next, in the order of use."""
-        experts: list[int] = self._following().tolist()
+        experts: list[int] = self._members[(self._now + 1) % len(self._members)].tolist()
         return experts
 
     def common(self) -> list[int]:
@@ -234,8 +233,9 @@ class ExpertPolicy:
         seen = np.flatnonzero((self._drawn > 0) | self._used)
         return _sorted(seen, self.chances[seen], 0.0)
 
-    def _following(self) -> NDArray[np.int64]:
-        return self._members[(self._now + 1) % len(self._members)]
+    def _until(self, turn: int) -> int:
+        """Return after how many turns this one comes."""
+        return (turn - self._now - 1) % len(self._members) + 1
 
     def _ranks(self) -> NDArray[np.int64]:
         """Return the place of each expert in the order of chances, 0 for the likeliest."""
@@ -259,7 +259,15 @@ class ExpertPolicy:
     def _weigh(self) -> None:
         """Compute what `worth` returns of experts that are not wanted."""
         self._worth = self.chances / ((self._turns - self._now - 1) % len(self._members) + 1)
+        for turn in self._told:
+            self._weigh_told(turn)
         self._ranked = None
+
+    def _weigh_told(self, turn: int) -> None:
+        """Compute it for the experts of a mixture whose router has been asked early."""
+        (said, soon), until = self._told[turn], self._until(turn)
+        later = (soon + said.usual) / (until + len(self._members))
+        self._worth[self._members[turn]] = np.maximum(soon / until, later)
 
 
 def _sorted(experts: NDArray[np.int64], chances: NDArray[np.float64], least: float) -> list[int]:

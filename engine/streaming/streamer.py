@@ -385,12 +385,14 @@ class Streamer:
         """Return the numbers of the chunks of these matrices, each once."""
         return list(dict.fromkeys(self.chunk(matrix) for matrix in matrices))
 
-    def asks(self, matrix: Movable) -> bool:
+    def asks(self, matrix: Movable, ahead: int) -> bool:
         """Return whether it is of use to learn what the router of the mixture with this matrix would choose,
-        right after the mixture before it has chosen; `expect` tells that. On the processor only: a card would
-        have to be waited for."""
+        right after the mixture so many turns before it has chosen; `expect` tells that. On the processor
+        only: a card would have to be waited for."""
         mixture = self._places[id(matrix)][1].mixture
-        return isinstance(self._cache, ExpertCache) and mixture is not None and self._cache.asks(mixture)
+        return (
+            isinstance(self._cache, ExpertCache) and mixture is not None and self._cache.asks(mixture, ahead)
+        )
 
     def expect(self, rows: Sequence[Sequence[Movable]]) -> None:
         """Note what the router that was to be asked would choose by now. rows: one matrix of each expert, the

@@ -73,17 +73,19 @@ def test_what_routers_say_early_is_read_as_far_as_there_is_time():
     turns = list(routed(SMALL))
     mixtures = np.repeat(np.arange(SMALL.layers), SMALL.experts).tolist()
     random = np.random.default_rng(1)
-    right = [[turn.wanted] for turn in turns]
-    wrong = [[(random.permutation(32)[:4] + 32 * turn.mixture).tolist()] for turn in turns]
+    right = [turn.wanted for turn in turns]
+    wrong = [(random.permutation(32)[:4] + 32 * turn.mixture).tolist() for turn in turns]
 
-    def rate(ahead, early=()):
-        return hits_of_policy(turns, ExpertPolicy(mixtures), 60, ahead, early)[600:].mean()
+    def rate(reads, said=(), ahead=1):
+        early = [[[rows]] for rows in said[ahead:]] + [()] * ahead if said else ()
+        return hits_of_policy(turns, ExpertPolicy(mixtures), 60, reads, early)[600:].mean()
 
     usual = rate(0)
     assert rate(0, right) == usual
     assert usual <= rate(1) < rate(1, right) < rate(2, right) < rate(4, right)
     assert rate(4, right) > 0.99
     assert rate(4, wrong) > usual - 0.02  # what is hardly ever right is no longer read
+    assert rate(1, right) < rate(1, right, ahead=2)  # where a mixture misses several, and the next one none
 
 
 def test_the_command_prints_its_routing_with_the_rates(capsys):

@@ -1,7 +1,5 @@
 """The router of the next layer, asked early: it chooses as that layer does, and results stay the same."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 import torch
@@ -21,7 +19,7 @@ WRITES = ("o_proj", "out_proj", "down_proj", "output_linear")
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
     """Ask, whatever that brings: tiny experts are read faster than a router is asked."""
-    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn: True)
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead: True)
 
 
 def unchanging(kind, **changes):
@@ -46,14 +44,15 @@ def loaded(module, folder):
 
 
 def notes(model, monkeypatch):
-    """Note what the streamer is told: (experts of each row, whether early)."""
+    """Note what the streamer is told: (mixture, experts of each row, whether early)."""
     told, streamer = [], model.streamer
 
     def note(name, early):
         call = getattr(streamer, name)
 
         def noted(*given):
-            told.append(([[id(each) for each in row] for row in given[-1]], early))
+            rows = [[id(each) for each in row] for row in given[-1]]
+            told.append((streamer._places[rows[0][0]][1].mixture, rows, early))
             call(*given)
 
         monkeypatch.setattr(streamer, name, noted)
@@ -71,11 +70,31 @@ def test_a_router_says_early_what_it_chooses_where_states_stay_as_they_are(kind,
     for text in ([5], random_text(7)):
         model.streamer._cache.clear()
         all_logits(model, text)
-    pairs = [(rows, later[0]) for (rows, early), later in pairwise(told) if early]
-    mixtures = sum(not early for _, early in told) // 2
-    assert len(pairs) == 2 * (mixtures - 1) > 0
-    for said, chosen in pairs:
-        assert said == chosen
+    mixtures = sum(not early for _, _, early in told) // 2
+    assert said_and_chosen(told, 2 * (mixtures - 1)) > 0
+    model.close()
+
+
+def said_and_chosen(told, count):
+    """Check that so many routers said what their mixtures chose next; return the count."""
+    pairs = []
+    for number, (mixture, rows, early) in enumerate(told):
+        if early:
+            pairs.append((rows, next(chosen for one, chosen, _ in told[number + 1 :] if one == mixture)))
+    assert len(pairs) == count
+    assert all(said == chosen for said, chosen in pairs)
+    return count
+
+
+def test_a_router_says_it_two_layers_early(tmp_path, monkeypatch):
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead: ahead == 2)
+    model = loaded(unchanging("qwen3_moe", num_experts=16, num_hidden_layers=4), tmp_path)
+    told = notes(model, monkeypatch)
+    all_logits(model, [5])
+    assert said_and_chosen(told, 2) == 2
+    assert [(mixture, early) for mixture, _, early in told] == [
+        (0, False), (2, True), (1, False), (3, True), (2, False), (3, False)
+    ]  # fmt: skip
     model.close()
 
 
@@ -109,7 +128,7 @@ def test_results_are_the_same_whether_routers_are_asked_or_not(tmp_path, monkeyp
     texts = [TEXT, *([token] for token in random_text(10)), random_text(CONTEXT // 2)]
     found = [all_logits(model, text) for text in texts]
     assert model.experts.predicted > 0
-    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn: False)
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead: False)
     assert all(np.array_equal(all_logits(model, text), one) for text, one in zip(texts, found, strict=True))
     model.close()
 
@@ -120,8 +139,8 @@ def test_no_router_is_asked_by_a_pass_of_many_rows(tmp_path, monkeypatch):
     told = notes(model, monkeypatch)
     all_logits(model, random_text(5))
     assert told
-    assert not any(early for _, early in told)
+    assert not any(early for _, _, early in told)
     model.streamer._cache.clear()
     all_logits(model, random_text(4))
-    assert any(early for _, early in told)
+    assert any(early for _, _, early in told)
     model.close()

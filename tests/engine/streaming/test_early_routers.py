@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import StreamBroken
-from engine.streaming.early_routers import AGAIN, FEWEST, PLACES, EarlyRouters
+from engine.streaming.early_routers import AGAIN, FEWEST, PLACES, EarlyChoice, EarlyRouters
 from engine.streaming.expert_policy import LIKELY, ExpertPolicy
 from tests.engine.streaming.test_expert_cache import EXPERTS, FaultyFile, cache_of, data
 
@@ -24,10 +24,16 @@ def use(cache, content, wanted):
         assert cache.fetch(expert).tobytes() == content[expert]
 
 
-def ask(cache, mixture, said):
+def ask(cache, mixture, said, ahead=1):
     """Tell the cache what the router of `mixture` says."""
-    assert cache.asks(mixture)
+    assert cache.asks(mixture, ahead)
     cache.expect(said)
+
+
+def choice(turn, ahead=1, places=(0,), usual=0.1):
+    return EarlyChoice(
+        turn, ahead, np.array(places), np.zeros(len(places), np.bool_), np.full(len(places), usual)
+    )
 
 
 # The cache
@@ -56,7 +62,7 @@ def test_nothing_is_guessed_of_a_mixture_while_its_router_is_asked(data):
     with cache._changed:
         cache._policy.choose(0, [1])
         assert cache._policy.guess() == [7]
-    assert cache.asks(1)
+    assert cache.asks(1, 1)
     with cache._changed:
         assert not cache._policy.guess()
     cache.expect([[9]])
@@ -70,10 +76,32 @@ def test_nothing_is_asked_of_a_mixture_whose_experts_are_all_there(data):
     cache = cache_of(chunks, len(chunks), files)
     mixture = list(range(EXPERTS, 2 * EXPERTS))
     use(cache, content, mixture[1:])
-    assert cache.asks(1)
+    assert cache.asks(1, 1)
     use(cache, content, mixture)
-    assert not cache.asks(1)
-    assert cache.asks(2)
+    assert not cache.asks(1, 1)
+    assert cache.asks(2, 1)
+    cache.close()
+
+
+def test_what_is_said_of_the_next_mixture_but_one_is_read_behind_that_of_the_next(data):
+    chunks, files, content = data
+    cache = cache_of(chunks, 6, files)
+    use(cache, content, [1])
+    with cache._changed:
+        begun, guess = [], cache._guess
+        cache._guess = lambda expert: begun.append(expert) or guess(expert)
+        assert cache.asks(1, 1)
+        assert cache.asks(2, 2)
+        cache.expect([[8]])
+        cache.expect([[13, 14]])
+    wait_for(cache, lambda: cache._ready[[8, 13, 14]].all())
+    assert begun == [8, 13, 14]
+    use(cache, content, [8])
+    assert not cache.asks(2, 1)  # it has said all that it will
+    before = cache.counts
+    use(cache, content, [13, 14])
+    done = cache.counts - before
+    assert (done.hits, done.misses, done.right) == (2, 0, 2)
     cache.close()
 
 
@@ -179,10 +207,97 @@ def test_of_several_rows_the_first_place_of_an_expert_counts():
     policy = ExpertPolicy([0] * 8 + [1] * 8)
     policy.choose(0, [0])
     policy.expect([[8, 9], [10, 8]])
-    assert policy._told.places.tolist() == [0, 1, 0, *[PLACES] * 5]
+    assert policy._told[1][0].places.tolist() == [0, 1, 0, *[PLACES] * 5]
+
+
+def test_what_is_said_two_turns_ahead_is_remembered_while_another_mixture_chooses():
+    policy = ExpertPolicy([mixture for mixture in range(4) for _ in range(8)])
+    for _ in range(9):
+        policy.choose(1, [8, 9])
+    policy.choose(0, [0, 1])
+    policy.expect([[16, 17]])
+    assert policy.guess() == [8, 9, 16, 17]  # those of the next mixture come first
+    policy.choose(1, [8, 9])
+    assert policy.guess()[:2] == [16, 17]
+    assert policy.worth()[16] > policy.worth()[18]
+    policy.choose(2, [16, 17])
+    assert (policy.was_told.turn, policy.was_told.ahead) == (2, 2)
+    policy.choose(3, [24])
+    assert policy.was_told is None
+
+
+def test_what_is_said_is_forgotten_once_its_turn_has_passed():
+    """A pass that ended early left it behind."""
+    policy = ExpertPolicy([mixture for mixture in range(4) for _ in range(8)])
+    policy.choose(1, [8])
+    policy.expect([[24]])
+    policy.choose(0, [0])
+    policy.choose(3, [25])
+    assert policy.was_told is None
+
+
+def test_how_sure_a_router_is_depends_on_how_early_it_is_asked():
+    policy = ExpertPolicy([mixture for mixture in range(4) for _ in range(16)])
+    random = np.random.default_rng(1)
+    for number in range(60):
+        ahead = 1 + number % 2
+        said = (random.permutation(16)[:4] + 48).tolist()
+        policy.choose(3 - ahead, [16 * (3 - ahead)])
+        policy.expect([said])
+        if ahead == 2:  # then it is wrong
+            policy.choose(2, [32])
+            said = [expert for expert in range(48, 64) if expert not in said][:4]
+        policy.choose(3, said)
+    policy.choose(1, [16])
+    policy.expect([[50, 51]])
+    assert not {50, 51} & {*policy.guess()}
+    policy.choose(2, [32])
+    policy.forget_told()
+    policy.expect([[50, 51]])
+    assert {50, 51} <= {*policy.guess()}
 
 
 # Whether asking pays
+
+
+def taught(nearer, further):
+    """Return routers that have brought so many experts each time, by how early they were asked."""
+    early = EarlyRouters(1)
+    for _ in range(3 * FEWEST):
+        early.asked(0.001)
+        early.waited(0.004, 2)
+        early.brought(choice(0, 1), nearer)
+        early.brought(choice(0, 2), further)
+    return early
+
+
+def asked_further(early, turns):
+    """Return how often a router is asked two turns early, of so many turns; if not, it may be asked later."""
+    further = 0
+    for _ in range(turns):
+        if early.pays(0, 2):
+            further += 1
+        else:
+            early.pays(0, 1)
+    return further
+
+
+def test_a_router_is_asked_as_early_as_saves_most():
+    # Where both ways save as much, the later one is tried after AGAIN turns.
+    assert asked_further(taught(nearer=2, further=2), 3 * AGAIN) == 3 * AGAIN - 2
+    assert asked_further(taught(nearer=2, further=1), 3 * AGAIN) == 3
+    assert asked_further(taught(nearer=0, further=0), 3 * AGAIN) == 3
+
+
+def test_a_router_is_first_tried_in_each_way():
+    early = EarlyRouters(1)
+    ways = []
+    for _ in range(2 * FEWEST):
+        ways.append(2 if early.pays(0, 2) else 1)
+        assert ways[-1] == 2 or early.pays(0, 1)
+        early.asked(0.001)
+        early.brought(choice(0, ways[-1]), 1)
+    assert min(ways.count(1), ways.count(2)) >= FEWEST - 1
 
 
 def test_a_router_is_asked_only_now_and_then_where_that_saves_nothing():
@@ -190,27 +305,26 @@ def test_a_router_is_asked_only_now_and_then_where_that_saves_nothing():
     for _ in range(3 * FEWEST):
         early.asked(0.001)
         early.waited(0.004, 2)  # 2 ms for each expert that is missing
-        early.brought(0, 1)
-        early.brought(1, 0)
-    assert all(early.pays(0) for _ in range(3 * AGAIN))
-    assert sum(early.pays(1) for _ in range(3 * AGAIN)) == 3
+        early.brought(choice(0), 1)
+        early.brought(choice(1), 0)
+    assert all(early.pays(0, 1) for _ in range(3 * AGAIN))
+    assert sum(early.pays(1, 1) for _ in range(3 * AGAIN)) == 3
     for _ in range(300):
         early.asked(0.01)  # more than it saves by now
-    assert sum(early.pays(0) for _ in range(3 * AGAIN)) == 3
+    assert sum(early.pays(0, 1) for _ in range(3 * AGAIN)) == 3
 
 
 def test_where_nothing_is_waited_for_asking_does_not_pay():
     early = EarlyRouters(1)
-    assert early.pays(0)
+    assert early.pays(0, 1)
     for _ in range(2 * FEWEST):
         early.asked(0.001)
         early.waited(0.0, 0)
-        early.brought(0, 1)
-    assert not early.pays(0)
+        early.brought(choice(0), 1)
+    assert not early.pays(0, 1)
 
 
 def test_chances_before_anything_was_learned_are_likely_enough_to_try():
-    places = np.array([0, PLACES - 1, PLACES])
-    found = EarlyRouters(1).chances(0, places, np.zeros(3, np.bool_), np.full(3, 0.1))
+    found = EarlyRouters(1).chances(choice(0, places=[0, PLACES - 1, PLACES]))
     assert (found[:2] >= LIKELY).all()
     assert found[2] < 0.1
