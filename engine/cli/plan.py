@@ -199,7 +199,7 @@ def _kept_formats(target: str) -> Collection[str]:
     """Return the formats in which the disk has substitutes of a target that drafts for itself. Raises
     BadOption if it cannot, as loading does."""
     from engine.model.self_draft import check_self_draft
-    from engine.model.substitutes import kept_formats
+    from engine.model.substitute_files import kept_formats
 
     try:
         path = catalog.resolve(target)

@@ -12,7 +12,7 @@ from engine.model.description import describe
 from engine.model.interface import Model, Progress
 from engine.model.loader import can_stream_compiled
 from engine.model.rotary import RotaryFactors
-from engine.model.substitutes import SubstituteFiles, substitute_format
+from engine.model.substitute_files import SubstituteFiles, substitute_format
 from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights
 from engine.planner import checkpoint_outline, no_self_draft, own_draft_refusal
 from engine.planner.pairs import OTHER_DRAFT

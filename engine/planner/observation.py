@@ -10,7 +10,7 @@ from engine.planner.machines import MachineProfile
 from engine.planner.pairs import PairOutline, with_own_layer
 from engine.planner.plan import Asked, Plan
 from engine.planner.search import Corrections, plan_for, predict
-from engine.planner.substitutes import CLEARLY
+from engine.planner.substitute_formats import CLEARLY
 
 # Beside a streamed target, the layer for drafts takes memory in which more of the target would stay; what it
 # brings is estimated.

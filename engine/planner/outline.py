@@ -22,7 +22,7 @@ from engine.planner.choices import choice_nbytes, row_choices
 from engine.planner.heads import HeadsOutline
 from engine.planner.kv_rows import kv_width
 from engine.planner.launches import Matrices, catalogued_matrices, stored_matrices
-from engine.planner.substitutes import Sized, Substitutes, substitutes_of
+from engine.planner.substitute_formats import Sized, Substitutes, substitutes_of
 from engine.planner.tiles import (
     GROUPED_TILE_BITS,
     average_packing,

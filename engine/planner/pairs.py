@@ -11,7 +11,7 @@ from engine.planner.acceptance import OWN_LAYER as LAYER_GAIN
 from engine.planner.acceptance import Acceptance, acceptance
 from engine.planner.heads import HeadsOutline
 from engine.planner.outline import Outline, outline_named
-from engine.planner.substitutes import Substitutes
+from engine.planner.substitute_formats import Substitutes
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target

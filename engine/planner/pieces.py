@@ -1,8 +1,8 @@
 """The pieces of a streamed target's matrices, and which of them a share lends to a processor.
 
 Only whole pieces are lent. They are cut as in `engine.checkpoints.Weight.cut`, joined to chunks as in
-`engine.streaming.chunks`, and placed as in `engine.streaming.placement`, which are not imported here because
-their rooms lie above, or need files. Sizes alone matter.
+`engine.streaming.chunks`, and placed as in `engine.streaming.chunk_placement`, which are not imported here
+because their rooms lie above, or need files. Sizes alone matter.
 """
 
 from collections import Counter, defaultdict

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.planner.launches import RECORDED_ROWS, pieces
+from engine.planner.layer_placement import MAX_SLOT_NBYTES, READERS, LayerPlacement
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
-from engine.planner.placement import MAX_SLOT_NBYTES, READERS, LayerPlacement
 
 Limit = Literal["disk", "PCIe", "compute", "launching", "draft"]
 

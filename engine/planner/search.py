@@ -11,11 +11,11 @@ from typing import Literal
 
 from engine.planner.candidate import CUDA_VRAM, Candidate, compute_of
 from engine.planner.corrections import Correction
-from engine.planner.loan import ROWS, Helper
+from engine.planner.layer_placement import SLOTS, LayerPlacement
+from engine.planner.lent_share import ROWS, Helper
 from engine.planner.machines import GIB, VRAM_MARGIN, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
-from engine.planner.placement import SLOTS, LayerPlacement
 from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, OtherWay, Plan, Tiers
 from engine.planner.prediction import (
     PredictedIteration,

@@ -1,9 +1,9 @@
 """Predicts how link and processor share the experts of a mixture that a card lacks."""
 
-from engine.planner.expert_loan import GAIN, ROWS
-from engine.planner.loan import Helper, processor_share
+from engine.planner.expert_times import GAIN, ROWS
+from engine.planner.layer_placement import LayerPlacement
+from engine.planner.lent_share import Helper, processor_share
 from engine.planner.outline import Outline
-from engine.planner.placement import LayerPlacement
 from engine.planner.prediction import Stream
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.errors import BadCheckpoint
-from engine.planner.expert_loan import ROWS
+from engine.planner.expert_times import ROWS
 from engine.quantization.packed import Packed
 from engine.streaming import Mover
 

@@ -40,7 +40,7 @@ from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft
 from engine.model.sequence import Sequence
 from engine.model.shared_rows import sharing
-from engine.model.substitutes import free_for_substitutes, kept_formats
+from engine.model.substitute_files import free_for_substitutes, kept_formats
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import HeadsOutline, Plan

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from engine.planner.expert_loan import ExpertTimes
+from engine.planner.expert_times import ExpertTimes
 
 # The share of what is expected of the processor that its last products make up.
 _NEWS = 0.1

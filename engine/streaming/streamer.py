@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.formats import PlainFormat
 from engine.routing import RoutingFile
+from engine.streaming.chunk_placement import expert_slots, place, ram_slots, slot_nbytes, spare_slots
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
@@ -23,7 +24,6 @@ from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
-from engine.streaming.placement import expert_slots, place, ram_slots, slot_nbytes, spare_slots
 from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import READERS, Ring
 from engine.streaming.slabs import Slabs, fitting

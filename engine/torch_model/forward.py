@@ -25,11 +25,11 @@ from engine.model.interface import Device, Model, OutputHead, Progress, RowLayer
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.model.windowed_cache import narrows
-from engine.planner.loan import ROWS
+from engine.planner.lent_share import ROWS
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink
-from engine.streaming.loan import Lending
+from engine.streaming.lending import Lending
 from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache

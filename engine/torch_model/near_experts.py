@@ -20,7 +20,7 @@ from engine.compiled.matrix import StreamedMatrix, can_tile
 from engine.compiled.pool import ComputePool
 from engine.compiled.stored_experts import StoredExperts
 from engine.compiled.table import address
-from engine.planner.expert_loan import ROWS, ExpertTimes
+from engine.planner.expert_times import ROWS, ExpertTimes
 from engine.quantization import Experts
 from engine.streaming import Streamer
 from engine.streaming.device_experts import DeviceExperts

@@ -20,7 +20,7 @@ from torch import Tensor
 from engine.compiled.matrix import StreamedMatrix, can_tile
 from engine.compiled.pool import ComputePool
 from engine.compiled.stored_product import StoredProducts
-from engine.planner.loan import ROWS
+from engine.planner.lent_share import ROWS
 from engine.quantization import Packed
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink, Event

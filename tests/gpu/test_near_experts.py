@@ -7,7 +7,7 @@ import torch
 from engine.checkpoints import open_checkpoint
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
-from engine.planner.expert_loan import ExpertTimes
+from engine.planner.expert_times import ExpertTimes
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model

@@ -29,8 +29,8 @@ from engine.bench.timings import timed
 from engine.serving.service import EngineService
 from engine.serving.session import Session
 from engine.streaming import Streamer, streamer
+from engine.streaming.chunk_placement import SLOTS, expert_slots
 from engine.streaming.expert_cache import ExpertCache
-from engine.streaming.placement import SLOTS, expert_slots
 from tests.real.made_mixture import TRACE
 
 QUESTION = "What is there to say?"

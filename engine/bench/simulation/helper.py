@@ -12,10 +12,10 @@ from engine.bench.simulation.card import Signal, SimulatedCard, Unit
 from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.model import SimulatedTarget, SizedMatrix
 from engine.compiled.matrix import can_tile
-from engine.planner.loan import ROWS, Helper
+from engine.planner.lent_share import ROWS, Helper
 from engine.planner.tiles import PACKING
 from engine.streaming import Streamer
-from engine.streaming.loan import Lending
+from engine.streaming.lending import Lending
 
 
 class HelpedTarget:

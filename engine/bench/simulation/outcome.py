@@ -21,7 +21,7 @@ from engine.planner import (
     iteration_seconds,
     plan_for,
 )
-from engine.planner.loan import Helper
+from engine.planner.lent_share import Helper
 from engine.planner.prediction import Growth, growth
 from engine.streaming import Streamer, WeightLimits
 

@@ -23,7 +23,7 @@ from engine.errors import BadCheckpoint
 from engine.model.interface import no_progress
 from engine.model.rows import Output, Rows
 from engine.model.sequence import Sequence
-from engine.planner import loan
+from engine.planner import lent_share
 from engine.proof import link_checks, worker
 from engine.proof.card import CudaCard
 from engine.proof.trial import Trial
@@ -101,7 +101,7 @@ def test_packed_weights_are_unpacked_on_the_card(tmp_path):
 
 def test_a_processor_that_helps_waits_for_inputs_and_the_card_for_outputs(tmp_path, monkeypatch):
     monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: 1e12)
-    monkeypatch.setattr(loan, "GAIN", 10.0)
+    monkeypatch.setattr(lent_share, "GAIN", 10.0)
     module = reference("qwen3")
     module.save_pretrained(tmp_path)
     model = load(tmp_path, limits=RAM, processor_helps=True)

@@ -6,7 +6,7 @@ import torch
 
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.planner.expert_loan import ExpertTimes
+from engine.planner.expert_times import ExpertTimes
 from engine.routing import RoutingFile
 from engine.streaming import WeightLimits
 from engine.torch_model.near_experts import ExpertProcessor

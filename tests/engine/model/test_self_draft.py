@@ -18,12 +18,12 @@ from engine.drafting.none import NoDrafter
 from engine.errors import BadOption
 from engine.formats import unpacked
 from engine.formats.encode import encoded
-from engine.model import substitutes
+from engine.model import substitute_files
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft
 from engine.model.shared_rows import sharing
-from engine.model.substitutes import SubstituteFiles, kept_formats, substitute
+from engine.model.substitute_files import SubstituteFiles, kept_formats, substitute
 from engine.planner import checkpoint_outline
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
@@ -47,7 +47,7 @@ class Stopped(Exception):
 @pytest.fixture(autouse=True)
 def cache_folder(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
-    monkeypatch.setattr(substitutes.platformdirs, "user_cache_path", lambda *names, **options: folder)
+    monkeypatch.setattr(substitute_files.platformdirs, "user_cache_path", lambda *names, **options: folder)
     return folder / "substitutes"
 
 
@@ -283,7 +283,7 @@ def test_a_target_whose_scales_are_stored_apart_drafts_for_itself(way, tmp_path)
 def test_substitutes_of_fp8_are_made_of_the_numbers_that_are_stored(way, tmp_path, monkeypatch):
     module = write_fp8(tmp_path, "llama", way)
     weights = open_checkpoint(tmp_path).weights
-    monkeypatch.setattr(substitutes, "_PIECE_NBYTES", 20_000)  # several pieces of each
+    monkeypatch.setattr(substitute_files, "_PIECE_NBYTES", 20_000)  # several pieces of each
     packed = [name for name, weight in weights.items() if weight.format.startswith("FP8")]
     assert packed
     for name in packed:
@@ -321,7 +321,7 @@ def counted(monkeypatch):
         made.append(weight.spans[0].offset)
         return substitute(weight, form)
 
-    monkeypatch.setattr(substitutes, "substitute", count)
+    monkeypatch.setattr(substitute_files, "substitute", count)
     return made
 
 
@@ -403,7 +403,7 @@ def test_pieces_of_a_matrix_are_rounded_alike(tmp_path, monkeypatch):
     numbers.tofile(tmp_path / "weights")
     weight = Weight.of(Span(tmp_path / "weights", 0, numbers.nbytes, numbers.shape, "F32"))
     whole = substitute(weight, "Q4_0")
-    monkeypatch.setattr(substitutes, "_PIECE_NBYTES", 1)
+    monkeypatch.setattr(substitute_files, "_PIECE_NBYTES", 1)
     assert np.array_equal(substitute(weight, "Q4_0"), whole)
     assert np.isfinite(unpacked("Q4_0", whole, weight.numel)).all()
 

@@ -2,7 +2,7 @@
 
 from engine.planner import Acceptance, Compute, MachineProfile, Outline, PairOutline
 from engine.planner.machines import GIB, graphics_card, processor
-from engine.planner.substitutes import substitutes_of
+from engine.planner.substitute_formats import substitutes_of
 
 CARD: Compute = graphics_card(165, 1008)
 CPU: Compute = processor(8, {"avx2"})

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.planner.expert_loan import ExpertTimes
+from engine.planner.expert_times import ExpertTimes
 from engine.streaming.expert_loan import ExpertLoan
 
 TIMES = ExpertTimes(link_s=2.0, exchange_s=0.1, expert_s=0.9, row_s=0.1)

@@ -9,9 +9,9 @@ import pytest
 from engine.checkpoints import open_checkpoint
 from engine.planner import Acceptance, Asked, PairOutline, checkpoint_outline, plan_for
 from engine.planner.launches import RECORDED_ROWS, OutlinedMatrix
+from engine.planner.layer_placement import LayerPlacement
 from engine.planner.machines import GIB, LAUNCH_S
 from engine.planner.outline import catalogued
-from engine.planner.placement import LayerPlacement
 from engine.planner.prediction import launching_s
 from engine.torch_model.graphs import ROWS
 from tests.engine.models import reference

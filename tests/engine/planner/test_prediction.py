@@ -6,9 +6,9 @@ import pytest
 
 from engine import catalog
 from engine.planner import pair_named
+from engine.planner.layer_placement import LayerPlacement, place
 from engine.planner.machines import GIB, MachineProfile, graphics_card, processor
 from engine.planner.outline import catalogued
-from engine.planner.placement import LayerPlacement, place
 from engine.planner.prediction import Stream, growth, iteration, misses, pass_s, stream
 from engine.routing import RoutingCounts, RoutingFile
 from tests.engine.planner.made import CARD, CPU, DESKTOP, DRAFT, PAIR, TARGET, outline

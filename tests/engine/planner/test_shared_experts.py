@@ -6,7 +6,7 @@ import pytest
 
 from engine.checkpoints import open_checkpoint
 from engine.planner import PairOutline, checkpoint_outline, plan_for
-from engine.planner.expert_loan import GAIN
+from engine.planner.expert_times import GAIN
 from engine.planner.machines import GIB
 from engine.planner.outline import catalogued
 from tests.engine.checkpoints.gguf_converter import convert

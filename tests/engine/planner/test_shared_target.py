@@ -7,7 +7,7 @@ import pytest
 
 from engine.checkpoints import open_checkpoint
 from engine.planner import Asked, PairOutline, checkpoint_outline, iteration_seconds, plan_for
-from engine.planner.loan import GAIN, ROWS
+from engine.planner.lent_share import GAIN, ROWS
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
 from tests.engine.checkpoints.gguf_converter import convert

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 from engine import planner
 from engine.errors import BadCheckpoint, BadOption, VocabularyMismatch
-from engine.model import substitutes
+from engine.model import substitute_files
 from engine.protocol import Chat, Load, Loaded, Message, Options
 from engine.serving import load as steps
 from engine.serving.fit import Fitted
@@ -194,7 +194,7 @@ def test_a_streamed_target_drafts_for_itself(
 ) -> None:
     file = Path(shutil.copytree(target, tmp_path / "compiled"))
     tiny("qwen2").to(torch.bfloat16).save_pretrained(file)
-    monkeypatch.setattr(substitutes.platformdirs, "user_cache_path", lambda *names, **options: tmp_path)
+    monkeypatch.setattr(substitute_files.platformdirs, "user_cache_path", lambda *names, **options: tmp_path)
     engine = EngineService()
     request = Load(id=1, target=str(file), draft="self", device="cpu", context=96, ram_limit=0.0005)
     try:

@@ -15,11 +15,11 @@ from engine.errors import Interrupted, StreamBroken
 from engine.formats import format_named
 from engine.planner.even import spread
 from engine.quantization import Packed, Workspace
+from engine.streaming.chunk_placement import place
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, memory
 from engine.streaming.disk_watch import DiskWatch
-from engine.streaming.placement import place
 from engine.streaming.ring import Ring
 from tests.engine.streaming.fake_link import Event, FakeLink
 

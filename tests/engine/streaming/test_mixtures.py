@@ -19,9 +19,9 @@ from engine.quantization import Experts
 from engine.routing import RoutingFile
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
+from engine.streaming.chunk_placement import SLOTS
 from engine.streaming.disk import SECTOR
 from engine.streaming.expert_counts import ExpertCounts
-from engine.streaming.placement import SLOTS
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.gguf_converter import convert

@@ -11,7 +11,7 @@ from engine.checkpoints import open_checkpoint
 from engine.errors import Interrupted, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
-from engine.planner.expert_loan import ROWS, ExpertTimes
+from engine.planner.expert_times import ROWS, ExpertTimes
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.torch_model import builder

@@ -12,11 +12,11 @@ from engine.errors import Interrupted
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.planner import loan
-from engine.planner.loan import ROWS, processor_share
+from engine.planner import lent_share
+from engine.planner.lent_share import ROWS, processor_share
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
-from engine.streaming.loan import Lending
+from engine.streaming.lending import Lending
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
@@ -189,7 +189,7 @@ def test_the_share_is_chosen_by_the_times_of_passes(helped, gain, helps):
 def test_a_loaded_model_is_as_right_whatever_the_passes_have_shown(tmp_path, link, monkeypatch, rate):
     reference("qwen3").save_pretrained(tmp_path)
     monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: rate)
-    monkeypatch.setattr(loan, "GAIN", 10.0)
+    monkeypatch.setattr(lent_share, "GAIN", 10.0)
     model = load(tmp_path, processor_helps=True)
     assert (model.lending.share > 0) == (rate > 1e6)
     assert ("by the processor" in model.arithmetic) == (rate > 1e6)

@@ -23,8 +23,8 @@ from engine.formats import format_named
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner import cards
+from engine.planner.layer_placement import LayerPlacement
 from engine.planner.outline import catalogued
-from engine.planner.placement import LayerPlacement
 from engine.planner.prediction import launching_s
 from engine.streaming import WeightLimits
 from engine.streaming.device_ring import DeviceRing

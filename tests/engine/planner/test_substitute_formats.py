@@ -9,7 +9,7 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.planner import Asked, fastest, plan_for, self_pairs
 from engine.planner.machines import GIB
-from engine.planner.substitutes import CLEARLY, FORMATS, nearest_format, substitutes_of, usable_formats
+from engine.planner.substitute_formats import CLEARLY, FORMATS, nearest_format, substitutes_of, usable_formats
 from tests.engine.planner.made import LAPTOP, outline
 
 TARGET = outline(

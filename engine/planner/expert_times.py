@@ -1,4 +1,5 @@
-"""The rule by which the experts that a card lacks are divided between the link to it and the processor.
+"""The seconds that experts take which a card lacks, and the rule that divides these experts between the link
+to it and the processor.
 
 A model that runs follows it with measured seconds (`engine.streaming.expert_loan`), and a plan with predicted
 ones (`engine.planner.search`).

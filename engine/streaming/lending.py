@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 
 from engine.planner.even import spread
-from engine.planner.loan import ROWS, try_shares
+from engine.planner.lent_share import ROWS, try_shares
 from engine.streaming.streamer import Streamer
 
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Lending:
 
     def choose(self, run: Callable[[], float], processor: float) -> None:
         """Use the share with which passes of ROWS rows are fastest, or none if the processor does not
-        make them faster (`engine.planner.loan`).
+        make them faster (`engine.planner.lent_share`).
 
         run: runs such a pass and returns its seconds. Of each share, a first pass brings the ring into step,
         and the second is timed. processor: the bytes that the processor multiplies by in a second.

@@ -1,7 +1,7 @@
 """Decide the memory tier of each layer.
 
-This is like `engine.streaming.placement`, but for whole layers. They become resident in one fixed order, so
-that more memory never puts fewer bytes into a faster tier.
+This is like `engine.streaming.chunk_placement`, but for whole layers. They become resident in one fixed
+order, so that more memory never puts fewer bytes into a faster tier.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
     device_nbytes: bytes for the model in the compute device's memory. host_nbytes: bytes for the model in
     RAM; None if the compute device is the CPU, whose memory is RAM.
     """
-    order = spread(len(model.layers))
+    order = spread_order(len(model.layers))
     # The sizes of layers and head, in the order in which these become resident. The head is last, because it
     # may be larger than the remaining memory.
     sizes = [*(model.layers[layer] for layer in order), model.head]
@@ -119,7 +119,7 @@ def ring_nbytes(model: Outline, nbytes: int) -> int | None:
 
 
 @cache
-def spread(count: int) -> tuple[int, ...]:
+def spread_order(count: int) -> tuple[int, ...]:
     """Return 0 .. count - 1 in an order in which the first few numbers, however many, are spread evenly over
     the range. The order is van der Corput's: the numbers are sorted by their binary digits read backwards.
     """

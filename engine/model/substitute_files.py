@@ -21,7 +21,7 @@ from engine.formats.format import RowFormat
 from engine.formats.jit import spread
 from engine.model.compiled_weights import tiled_matrix
 from engine.model.weight_names import EMBEDDING, HEAD, is_matrix
-from engine.planner.substitutes import FORMATS, nearest_format
+from engine.planner.substitute_formats import FORMATS, nearest_format
 
 log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from engine.planner.layer_placement import READERS, SLOTS, place, ring_nbytes, spread_order
 from engine.planner.outline import catalogued
-from engine.planner.placement import READERS, SLOTS, place, ring_nbytes, spread
 from engine.streaming import placement, ring, slot_nbytes
 from tests.engine.planner.made import outline
 
@@ -72,7 +72,7 @@ def test_a_cache_holds_whole_experts_and_leaves_room_for_those_being_packed():
 
 @pytest.mark.parametrize("count", [1, 2, 28, 80])
 def test_every_layer_has_its_place_in_the_order(count: int):
-    assert sorted(spread(count)) == list(range(count))
+    assert sorted(spread_order(count)) == list(range(count))
 
 
 @given(room=st.integers(0, 3 << 30), ram=st.none() | st.integers(0, 3 << 30), tied=st.booleans())

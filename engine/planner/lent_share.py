@@ -1,6 +1,6 @@
 """The rule by which weights in RAM are lent to a processor beside a graphics card, and its speed there.
 
-A model that is loaded tries shares (`engine.streaming.loan`), the simulation simulates them, and a plan
+A model that is loaded tries shares (`engine.streaming.lending`), the simulation simulates them, and a plan
 predicts them (`engine.planner.shared_target`), all by this rule.
 """
 
