@@ -1,7 +1,7 @@
 """Measure how fast a folder's disk reads, using the model files in the folder or a temporary file.
 
-Reads in the same way as a streamed target: two threads read pieces of 4 MiB in file order. The caller passes
-the function that opens the files to read.
+Reads in the same way as a streamed target (`engine.machine.disk_reads`), in file order. The caller passes the
+function that opens the files to read.
 """
 
 import mmap
@@ -19,10 +19,9 @@ from typing import Protocol, TypeAlias
 from engine.errors import DiskProblem
 from engine.machine.data import DiskSpeed
 from engine.machine.disk import nearest
+from engine.machine.disk_reads import PIECE_NBYTES, READERS
 from engine.machine.stored_speeds import now
 
-PIECE_NBYTES = 4 << 20
-READERS = 2
 SECONDS = 1.0  # spent on each way of reading (direct, buffered), and on writing
 MOST_NBYTES = 1 << 30  # maximum number of bytes read in each way
 LEAST_NBYTES = 256 << 20  # if there are fewer bytes of model files, a temporary file is read instead

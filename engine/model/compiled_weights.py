@@ -25,6 +25,7 @@ from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
 from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, is_matrix
+from engine.planner.tiers import slot_nbytes
 from engine.streaming import (
     CachedForm,
     DiskTable,
@@ -34,7 +35,6 @@ from engine.streaming import (
     Streamer,
     WeightLimits,
     open_files,
-    slot_nbytes,
 )
 
 Kind = tuple[str, tuple[int, ...], bool]  # of a matrix: format, shape, and whether rows are in turn

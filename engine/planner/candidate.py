@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 from engine.checkpoints.cuts import PIECE
 from engine.checkpoints.storage import stored_nbytes
-from engine.planner.layer_placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
+from engine.planner.layer_placement import LayerPlacement, place, resident_layers
 from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pairs import OWN_ROWS, PairOutline
 from engine.planner.plan import Asked, Device
+from engine.planner.tiers import MAX_SLOT_NBYTES, SLOTS
 from engine.protocol.requests import MAX_BUDGET
 
 PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved

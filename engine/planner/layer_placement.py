@@ -7,16 +7,10 @@ order, so that more memory never puts fewer bytes into a faster tier.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
-from engine.planner.outline import SECTOR, Outline
-
-Tier = Literal["device", "ram", "ssd"]
-
-# The same as in engine.streaming, which is not imported here because its room lies above.
-SLOTS = 4
-MAX_SLOT_NBYTES = 32 << 20
-READERS = 2
+from engine.machine.disk_reads import READERS
+from engine.planner.outline import Outline
+from engine.planner.tiers import SLOTS, Tier, slot_nbytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +107,7 @@ def resident_layers(model: Outline) -> tuple[Tier, ...]:
 def ring_nbytes(model: Outline, nbytes: int) -> int | None:
     """Return the bytes of a ring of SLOTS slots if ring and resident layers share `nbytes`; None if the ring
     does not fit."""
-    slot = max(SECTOR, min(MAX_SLOT_NBYTES, nbytes // (2 * SLOTS)))
-    ring = SLOTS * max(slot, model.piece)
+    ring = SLOTS * max(slot_nbytes(nbytes), model.piece)
     return ring if ring <= nbytes else None
 
 

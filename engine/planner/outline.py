@@ -18,6 +18,7 @@ from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.checkpoints.windows import ROOM, kept_slots, saved_rows, windowed_layers
 from engine.errors import ModelNotFound
+from engine.machine.disk_reads import SECTOR
 from engine.planner.choices import choice_nbytes, row_choices
 from engine.planner.heads import HeadsOutline
 from engine.planner.kv_rows import kv_width
@@ -39,8 +40,6 @@ from engine.routing import RoutingCounts, RoutingFile
 # and what a pass multiplies before the first layer, and counts as part of it.
 _INPUT_TABLE = "model.embed_tokens_per_layer.weight"
 _OF_LAYERS = re.compile(r"model\.(?:layers\.(\d+)|per_layer_model_projection|altup_projections)\.")
-
-SECTOR = 4096  # the same as in engine.streaming
 
 # Shares of all experts that are in the cache, and the hit rates that these give: those of made-up routing
 # with the skew and the overlap of consecutive tokens that are published of models with 128 experts

@@ -11,7 +11,7 @@ from typing import Literal
 
 from engine.planner.candidate import CUDA_VRAM, Candidate, compute_of
 from engine.planner.corrections import Correction
-from engine.planner.layer_placement import SLOTS, LayerPlacement
+from engine.planner.layer_placement import LayerPlacement
 from engine.planner.lent_share import ROWS, Helper
 from engine.planner.machines import GIB, VRAM_MARGIN, MachineProfile
 from engine.planner.outline import Outline
@@ -29,6 +29,7 @@ from engine.planner.prediction import (
 )
 from engine.planner.shared_experts import shared_misses
 from engine.planner.shared_target import SharedTarget
+from engine.planner.tiers import SLOTS
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(1, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.planner.layer_placement import SLOTS, LayerPlacement, Tier
+from engine.planner.layer_placement import LayerPlacement
 from engine.planner.lent_share import ROWS, Helper, try_shares
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pieces import Near, Product, near_products
 from engine.planner.prediction import Stream, launching_s, pass_s, stream
+from engine.planner.tiers import SLOTS, Tier
 
 
 @dataclass(frozen=True, slots=True)

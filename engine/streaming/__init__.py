@@ -3,7 +3,6 @@
 This package knows nothing about models, and only `link` needs torch.
 """
 
-from engine.streaming.chunk_placement import slot_nbytes
 from engine.streaming.chunks import CachedForm, StoredMatrix
 from engine.streaming.disk import DiskFile, open_files
 from engine.streaming.expert_counts import ExpertCounts
@@ -24,5 +23,4 @@ __all__ = [
     "Streamer",
     "WeightLimits",
     "open_files",
-    "slot_nbytes",
 ]

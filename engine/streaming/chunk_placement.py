@@ -3,26 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import floordiv
-from typing import Literal
 
 from engine.errors import BadOption
+from engine.machine.disk_reads import READERS, SECTOR
 from engine.planner.even import spread
+from engine.planner.tiers import SLOTS, Tier
 from engine.streaming.chunks import Chunk
-from engine.streaming.disk import SECTOR
-from engine.streaming.ring import READERS
-
-Tier = Literal["device", "ram", "ssd"]
-
-# Slots of a ring: one in use, one ready, two being filled.
-SLOTS = 4
-# Maximum bytes of a slot. Transfers of more than 16 MB are no faster, neither from a disk nor over a bus.
-MAX_SLOT_NBYTES = 32 << 20
-
-
-def slot_nbytes(device_nbytes: int) -> int:
-    """Return roughly how many bytes a slot should have. Resident chunks and the ring share `device_nbytes`
-    bytes; the ring takes at most half of them."""
-    return max(SECTOR, min(MAX_SLOT_NBYTES, device_nbytes // (2 * SLOTS)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import StreamBroken
-
-# Offsets, lengths and addresses of direct reads are multiples of this many bytes, on every current disk.
-SECTOR = 4096
+from engine.machine.disk_reads import SECTOR
 
 
 def aligned(start: int, stop: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.machine import available_nbytes
+from engine.machine.disk_reads import READERS
 from engine.streaming.chunk_placement import spare_slots
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Condition, Crew
@@ -20,7 +21,7 @@ from engine.streaming.disk import Readable, memory
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
-from engine.streaming.ring import READERS, pieces
+from engine.streaming.ring import pieces
 
 # Where less RAM than this is free, the cache gives memory back; where twice as much is, it grows again.
 SPARE_NBYTES = 256 << 20

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import check_valid
+from engine.machine.disk_reads import READERS
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.disk import Readable, memory
-from engine.streaming.ring import READERS
 
 _log = logging.getLogger(__name__)
 

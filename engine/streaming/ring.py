@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Interrupted
+from engine.machine.disk_reads import PIECE_NBYTES, READERS, SECTOR
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Crew
-from engine.streaming.disk import SECTOR, Readable
+from engine.streaming.disk import Readable
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.schedule import RingSchedule
-
-# Bytes of one read: enough for a disk's full speed, few enough that two threads share a chunk.
-PIECE_NBYTES = 4 << 20
-# Number of reader threads. One alone leaves the disk idle between two reads; a third gains nothing.
-READERS = 2
 
 
 class Ring:

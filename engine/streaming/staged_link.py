@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.machine.disk_reads import PIECE_NBYTES
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.mover import Bytes
 from engine.streaming.ram_tier import InRam
-from engine.streaming.ring import PIECE_NBYTES
 
 PIECES = 4  # of the buffer: one filled while others are on their way
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import PlainFormat
+from engine.machine.disk_reads import READERS
+from engine.planner.tiers import slot_nbytes
 from engine.routing import RoutingFile
-from engine.streaming.chunk_placement import expert_slots, place, ram_slots, slot_nbytes, spare_slots
+from engine.streaming.chunk_placement import expert_slots, place, ram_slots, spare_slots
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
@@ -25,7 +27,7 @@ from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
 from engine.streaming.ram_tier import fill, pinning, read
-from engine.streaming.ring import READERS, Ring
+from engine.streaming.ring import Ring
 from engine.streaming.slabs import Slabs, fitting
 from engine.streaming.staged_link import StagedLink
 from engine.streaming.table import DiskTable, RowReader

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from engine.checkpoints import Span
 from engine.errors import Interrupted
+from engine.machine.disk_reads import SECTOR
 from engine.streaming.crew import SYSTEM, Crew, Member
-from engine.streaming.disk import SECTOR, Readable, aligned, memory
+from engine.streaming.disk import Readable, aligned, memory
 from engine.streaming.disk_watch import DiskWatch
 
 Rows = NDArray[np.uint8]

@@ -13,6 +13,7 @@ from engine.formats import format_named
 from engine.model.interface import Progress, no_progress
 from engine.model.reader import READ_TWICE, order_of_use, read_layers
 from engine.model.weight_names import are_apart, checked_weights
+from engine.planner.tiers import slot_nbytes
 from engine.quantization import (
     DiskRows,
     Experts,
@@ -31,7 +32,6 @@ from engine.streaming import (
     Streamer,
     WeightLimits,
     open_files,
-    slot_nbytes,
 )
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.link import link_to

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from engine.checkpoints import open_checkpoint
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner.expert_times import ExpertTimes
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_experts import ExpertProcessor
 from tests.engine.models import CONTEXT, reference

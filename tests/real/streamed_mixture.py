@@ -26,10 +26,11 @@ from engine import protocol
 from engine.bench.experts import hits_of_best, kept
 from engine.bench.made_routing import Routing, routed
 from engine.bench.timings import timed
+from engine.planner.tiers import SLOTS
 from engine.serving.service import EngineService
 from engine.serving.session import Session
 from engine.streaming import Streamer, streamer
-from engine.streaming.chunk_placement import SLOTS, expert_slots
+from engine.streaming.chunk_placement import expert_slots
 from engine.streaming.expert_cache import ExpertCache
 from tests.real.made_mixture import TRACE
 

@@ -16,7 +16,8 @@ from engine.formats import Format, PlainFormat, format_named
 from engine.model.interface import Progress, no_progress
 from engine.model.reader import layer_of, order_of_use
 from engine.planner import Compute
-from engine.streaming import Bytes, Mover, StoredMatrix, Streamer, WeightLimits, slot_nbytes
+from engine.planner.tiers import slot_nbytes
+from engine.streaming import Bytes, Mover, StoredMatrix, Streamer, WeightLimits
 
 _NAMES = {
     **{name: f"self_attn.{name}_proj" for name in ("q", "k", "v", "o")},

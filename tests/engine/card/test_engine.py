@@ -20,6 +20,7 @@ from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.errors import BadCheckpoint
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.rows import Output, Rows
 from engine.model.sequence import Sequence
@@ -33,7 +34,6 @@ from engine.serving import fit
 from engine.serving import load as steps
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.graphs import CudaRecorder
 from engine.torch_model.loader import load_model

@@ -10,7 +10,8 @@ import pytest
 
 from engine.errors import DiskProblem, StreamBroken
 from engine.machine import bandwidth
-from engine.machine.bandwidth import LEAST_NBYTES, MOST_NBYTES, PIECE_NBYTES, measure_disk
+from engine.machine.bandwidth import LEAST_NBYTES, MOST_NBYTES, measure_disk
+from engine.machine.disk_reads import PIECE_NBYTES
 from engine.streaming import DiskFile
 
 

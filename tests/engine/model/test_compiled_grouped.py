@@ -8,6 +8,7 @@ from safetensors.torch import load_file, save_file
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.grouped import without_plain_indices
 from engine.errors import BadCheckpoint
+from engine.machine.disk_reads import SECTOR
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.interface import no_progress
@@ -16,7 +17,6 @@ from engine.model.sequence import Sequence
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.compiled_models import (

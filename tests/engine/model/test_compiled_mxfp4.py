@@ -9,13 +9,13 @@ from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint
 from engine.formats import joined, unpacked
+from engine.machine.disk_reads import SECTOR
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.loader import can_stream_compiled, load_compiled, prepare_compiled
 from engine.model.sequence import Sequence
 from engine.planner.outline import checkpoint_outline
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from tests.engine.model.compiled_models import (
     CONTEXT,

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
+from engine.machine.disk_reads import SECTOR
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.interface import no_progress
@@ -18,7 +19,6 @@ from engine.planner.outline import checkpoint_outline
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.heads.test_service import write_target

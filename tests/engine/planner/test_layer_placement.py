@@ -4,9 +4,10 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from engine.planner.layer_placement import READERS, SLOTS, place, ring_nbytes, spread_order
+from engine.machine.disk_reads import READERS
+from engine.planner.layer_placement import place, spread_order
 from engine.planner.outline import catalogued
-from engine.streaming import placement, ring, slot_nbytes
+from engine.planner.tiers import SLOTS
 from tests.engine.planner.made import outline
 
 MIB = 1 << 20
@@ -49,13 +50,6 @@ def test_nothing_is_placed_where_a_ring_does_not_fit():
     assert place(wide, SLOTS * wide.piece, None) is not None
     assert place(MODEL, 300 * MIB, 100) is None, "the way from the disk to a card is through RAM"
     assert place(MODEL, -1, None) is None
-
-
-def test_rings_have_the_sizes_of_the_engines():
-    assert SLOTS == placement.SLOTS
-    assert READERS == ring.READERS
-    for room in (64 * MIB, 100 * MIB, 1 << 34):
-        assert ring_nbytes(MODEL, room) == SLOTS * slot_nbytes(room)
 
 
 def test_a_cache_holds_whole_experts_and_leaves_room_for_those_being_packed():

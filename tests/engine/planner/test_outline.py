@@ -10,9 +10,10 @@ from engine import catalog
 from engine.catalog import sizes
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.drafts import draft_layer
+from engine.machine.disk_reads import SECTOR
 from engine.model.rows import Rows
 from engine.planner import checkpoint_outline
-from engine.planner.outline import SECTOR, catalogued
+from engine.planner.outline import catalogued
 from engine.planner.tiles import PACKING
 from engine.quantization import packed_in
 from engine.torch_model.mtp import load_mtp

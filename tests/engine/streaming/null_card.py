@@ -27,9 +27,10 @@ from engine.bench.simulation.model import catalogued_weights, matrices_of
 from engine.checkpoints.cuts import cut_rows, unpacked_rows
 from engine.formats import format_named
 from engine.model.reader import order_of_use
+from engine.planner.tiers import slot_nbytes
 from engine.quantization import Packed, Workspace, operations
 from engine.quantization import triton as kernels
-from engine.streaming import StoredMatrix, Streamer, WeightLimits, slot_nbytes
+from engine.streaming import StoredMatrix, Streamer, WeightLimits
 from engine.streaming.disk import memory
 from engine.streaming.link import CudaLink
 

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from engine.machine.disk_reads import SECTOR
 from engine.streaming import disk, disk_watch
-from engine.streaming.disk import SECTOR
 
 ROWS = 4 * SECTOR  # bytes: more than a read of a table's row takes, less than one of weights
 PATIENCE_S = 60

@@ -11,11 +11,12 @@ import torch
 
 from engine.checkpoints import Span
 from engine.errors import StreamBroken
+from engine.machine.disk_reads import SECTOR
 from engine.streaming import expert_cache
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.crew import SYSTEM
 from engine.streaming.device_experts import MARGIN_NBYTES, PATIENCE_S, DeviceExperts
-from engine.streaming.disk import SECTOR, DiskFile, memory
+from engine.streaming.disk import DiskFile, memory
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy

@@ -4,8 +4,9 @@ import threading
 import pytest
 
 from engine.errors import StreamBroken
+from engine.machine.disk_reads import SECTOR
 from engine.streaming import disk
-from engine.streaming.disk import SECTOR, DiskFile, aligned, memory, open_files
+from engine.streaming.disk import DiskFile, aligned, memory, open_files
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ import pytest
 from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
+from engine.machine.disk_reads import READERS, SECTOR
 from engine.streaming import disk, disk_watch, expert_cache
 from engine.streaming.chunks import GAP_NBYTES, CachedForm, StoredMatrix, make_chunk
 from engine.streaming.crew import SystemCrew
-from engine.streaming.disk import SECTOR, DiskFile
+from engine.streaming.disk import DiskFile
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_policy import ExpertPolicy
-from engine.streaming.ring import READERS
 
 MIXTURES, EXPERTS, NBYTES = 3, 6, 3 * SECTOR
 

@@ -12,15 +12,15 @@ from safetensors.torch import load_file, save_file
 from engine import routing
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
+from engine.planner.tiers import SLOTS
 from engine.protocol import Chat, IterationDone, Load, Message, Options
 from engine.quantization import Experts
 from engine.routing import RoutingFile
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.chunk_placement import SLOTS
-from engine.streaming.disk import SECTOR
 from engine.streaming.expert_counts import ExpertCounts
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model

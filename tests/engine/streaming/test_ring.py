@@ -12,9 +12,10 @@ from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import BadOption, Interrupted, StreamBroken
 from engine.formats import format_named
+from engine.machine.disk_reads import SECTOR
 from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import GAP_NBYTES, StoredMatrix, make_chunk, split
-from engine.streaming.disk import SECTOR, DiskFile, memory
+from engine.streaming.disk import DiskFile, memory
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.ring import Ring
 from engine.streaming.streamer import Streamer, WeightLimits

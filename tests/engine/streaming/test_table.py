@@ -9,8 +9,8 @@ import pytest
 from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
+from engine.machine.disk_reads import SECTOR
 from engine.streaming import DiskTable, disk_watch
-from engine.streaming.disk import SECTOR
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.table import RowReader
 

@@ -12,10 +12,11 @@ from safetensors.torch import load_file, save_file
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
 from engine.heads import built_in_heads
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR, DiskFile, memory
+from engine.streaming.disk import DiskFile, memory
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.gguf_converter import convert

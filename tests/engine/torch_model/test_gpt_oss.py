@@ -11,10 +11,10 @@ from transformers.integrations.mxfp4 import convert_moe_packed_tensors
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model.loader import load_model
 from tests.engine.models import CONTEXT, reference
 

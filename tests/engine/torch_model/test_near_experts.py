@@ -9,11 +9,11 @@ import torch
 from engine import interruption
 from engine.checkpoints import open_checkpoint
 from engine.errors import Interrupted, StreamBroken
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner.expert_times import ROWS, ExpertTimes
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_experts import ExpertProcessor

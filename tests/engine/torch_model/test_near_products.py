@@ -9,13 +9,13 @@ from engine import interruption
 from engine.checkpoints import open_checkpoint
 from engine.compiled.pool import shared_pool
 from engine.errors import Interrupted
+from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.planner import lent_share
 from engine.planner.lent_share import ROWS, processor_share
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.disk import SECTOR
 from engine.streaming.lending import Lending
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
