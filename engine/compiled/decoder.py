@@ -121,7 +121,7 @@ class CompiledDecoder:
 
 
 class CompiledProjection:
-    """The product of an output head in memory and states of at most MOST_ROWS rows."""
+    """The product of an output head in memory and states of at most RUN_ROWS rows."""
 
     def __init__(self, shape: DecoderShape, head: Sequence[TiledMatrix], pool: ComputePool) -> None:
         self._pass = one = CompiledPass(shape, head, pool)

@@ -10,9 +10,10 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.program import MOST_ROWS, CompiledPass, DecoderShape, Layer
+from engine.compiled.program import CompiledPass, DecoderShape, Layer
 from engine.compiled.seen import Seen
 from engine.compiled.table import Floats, address, room
+from engine.planner.run_rows import RUN_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,9 @@ class EagleWeights:
 
 class CompiledEagle:
     """Three programs: from the target's states to one state, from states to the next states, and from those
-    to logits. Each takes at most MOST_ROWS rows.
+    to logits. Each takes at most RUN_ROWS rows.
 
-    Attributes: `rows`, MOST_ROWS; `embeddings` and `states`, float32 [rows, width], the input of `guess`;
+    Attributes: `rows`, RUN_ROWS; `embeddings` and `states`, float32 [rows, width], the input of `guess`;
     `bind`, as `CompiledPass.bind`.
     """
 
@@ -40,13 +41,13 @@ class CompiledEagle:
         matrices = [matrix for layer in weights.layers for matrix in layer.matrices]
         self._pass = one = CompiledPass(shape, [weights.fuse, weights.head, *matrices], pool)
         self.rows, self.states, self.bind = one.rows, one.states, one.bind
-        self.embeddings = room(MOST_ROWS, shape.width)
+        self.embeddings = room(RUN_ROWS, shape.width)
         width, program, state = shape.width, one.program, address(one.state)
         self._vocabulary = weights.head.shape[0]
         self._guessed = aligned(8).view(np.int64)  # where guessed states are copied to
-        self._logits = room(MOST_ROWS, weights.head.tiles * LANES)
-        self._three = room(MOST_ROWS, weights.fuse.shape[1])
-        self._fused = room(MOST_ROWS, width)
+        self._logits = room(RUN_ROWS, weights.head.tiles * LANES)
+        self._three = room(RUN_ROWS, weights.fuse.shape[1])
+        self._fused = room(RUN_ROWS, width)
 
         first, *others = weights.layers
         both = one.records(2 * width, first.qkv)
@@ -74,8 +75,8 @@ class CompiledEagle:
         """Return one state for each row of the target's three states: float32 [rows, three states] -> [rows,
         width]."""
         fused = np.empty((len(states), self.states.shape[1]), np.float32)
-        for start in range(0, len(states), MOST_ROWS):
-            piece = states[start : start + MOST_ROWS]
+        for start in range(0, len(states), RUN_ROWS):
+            piece = states[start : start + RUN_ROWS]
             self._three[: len(piece)] = piece
             self._pass.begin_apart(len(piece))
             self._pass.run(self._fuse)
@@ -91,7 +92,7 @@ class CompiledEagle:
         return guessed
 
     def logits(self, states: Floats) -> Floats:
-        """Return the logits, float32 [rows, vocabulary of the head], of at most MOST_ROWS guessed states,
+        """Return the logits, float32 [rows, vocabulary of the head], of at most RUN_ROWS guessed states,
         float32 [rows, width]; they are valid until the next call."""
         rows = len(states)
         self.states[:rows] = states

@@ -36,12 +36,9 @@ from engine.compiled.table import (
     product_arguments,
     room,
 )
+from engine.planner.run_rows import RUN_ROWS, STREAMED_ROWS
 from engine.streaming.disk_watch import end_if_interrupted
 
-MOST_ROWS = 128  # rows of one run; a longer pass takes several
-# The same if weights are streamed, because each run streams them all, or if there are experts, because only
-# many rows are several rows for each expert.
-STREAMED_ROWS = 512
 _NO_WINDOW = 1 << 62
 
 
@@ -178,7 +175,7 @@ class CompiledPass:
         self.state = aligned(8 * steps.STATE).view(np.int64)
         self.state[steps.STOP] = interruption.ADDRESS
         streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
-        self.rows = rows = STREAMED_ROWS if streamed or mixtures else MOST_ROWS
+        self.rows = rows = STREAMED_ROWS if streamed or mixtures else RUN_ROWS
         width = shape.width
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
         self._scores = room(pool.threads * MOST_QUERIES, LANES)
@@ -477,7 +474,7 @@ class CompiledPass:
                 first = step
                 if isinstance(arrival, ExpertSteps):
                     rows = int(self.state[steps.ROWS])
-                    arrival.run(self.pool, table, rows, self._is_whole and rows <= MOST_ROWS)
+                    arrival.run(self.pool, table, rows, self._is_whole and rows <= RUN_ROWS)
                     first = arrival.last
                 else:
                     arrive(arrival)

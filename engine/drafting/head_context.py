@@ -12,8 +12,7 @@ from engine.arrays import Array, namespace
 from engine.drafting.protocol import Feedback
 from engine.heads import CachedHead
 from engine.model.sequence import common_prefix
-
-ROWS = 2048  # of a prompt in one run of a head: plans count the memory that this takes
+from engine.planner.run_rows import HEAD_ROWS
 
 
 class HeadContext:
@@ -41,8 +40,8 @@ class HeadContext:
     @property
     def pieces(self) -> list[Array]:
         """The states in pieces for one run of the head each."""
-        starts = range(0, max(1, len(self.states)), ROWS)
-        return [self.states[start : start + ROWS] for start in starts]
+        starts = range(0, max(1, len(self.states)), HEAD_ROWS)
+        return [self.states[start : start + HEAD_ROWS] for start in starts]
 
     def covers(self, context: Ids[int]) -> int:
         """As `Drafter.covers`. Takes rows of `context` from the prompt cache, and keeps there those of

@@ -10,7 +10,6 @@ import numpy as np
 from engine.arrays import masked
 from engine.compiled.dflash import CompiledDFlash, DFlashWeights
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS
 from engine.compiled.seen import Seen
 from engine.compiled.table import Floats
 from engine.errors import BadCheckpoint
@@ -24,6 +23,7 @@ from engine.model.description import Description
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rope_parameters import SLIDING
 from engine.model.rotary import RotaryFactors
+from engine.planner.run_rows import RUN_ROWS
 
 Sight = tuple[bool, int | None]  # whether a row sees only itself and earlier ones; the window, or None
 
@@ -40,7 +40,7 @@ def covers(file: HeadsFile, target: TargetSizes) -> bool:
     }
     for number in range(head.layers):
         shapes |= layer_shapes(head, f"layers.{number}", width)
-    return width == target.width and settings.block <= MOST_ROWS and fits(file, head, shapes)
+    return width == target.width and settings.block <= RUN_ROWS and fits(file, head, shapes)
 
 
 class CompiledDFlashHead(BlockHead):

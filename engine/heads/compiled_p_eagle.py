@@ -10,7 +10,6 @@ import numpy as np
 from engine.compiled.eagle import CompiledEagle
 from engine.compiled.matrix import TiledMatrix
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS
 from engine.compiled.table import Floats, Ints
 from engine.errors import BadCheckpoint
 from engine.heads.compiled_eagle import TABLES, eagle_shapes, eagle_weights
@@ -32,13 +31,14 @@ from engine.model.compiled import CompiledModel
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Rows
+from engine.planner.run_rows import RUN_ROWS
 
 _MASKED = "mask_hidden"
 
 
 def covers(file: HeadsFile, target: TargetSizes) -> bool:
     """Return whether compiled steps compute all that the head does."""
-    if file.kind != "p-eagle" or p_eagle_settings(file)[0] > MOST_ROWS:
+    if file.kind != "p-eagle" or p_eagle_settings(file)[0] > RUN_ROWS:
         return False
     head = layers_described(file, "llama")
     shapes = {**eagle_shapes(file, head, target.width), _MASKED: (1, 1, 3 * target.width)}

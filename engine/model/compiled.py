@@ -23,7 +23,7 @@ from engine.compiled.mamba import Mamba
 from engine.compiled.matrix import Matrix
 from engine.compiled.mixture import Expert, ExpertBiases, Mixture
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
+from engine.compiled.program import DecoderShape, Layer
 from engine.compiled.seen import Seen
 from engine.model.compiled_weights import CompiledWeights
 from engine.model.coverage import ACTIVATIONS
@@ -45,6 +45,7 @@ from engine.model.weight_names import (
     SINKS,
 )
 from engine.model.windowed_cache import WindowedHostCache, narrows
+from engine.planner.run_rows import RUN_ROWS
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
@@ -244,9 +245,9 @@ class CompiledHead(OutputHead):
         self._projection, self.nbytes = model.projection()
 
     def __call__(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
-        if len(states) <= MOST_ROWS:
+        if len(states) <= RUN_ROWS:
             return self._logits(states)
-        pieces = [states[start : start + MOST_ROWS] for start in range(0, len(states), MOST_ROWS)]
+        pieces = [states[start : start + RUN_ROWS] for start in range(0, len(states), RUN_ROWS)]
         return np.concatenate([self._logits(piece).copy() for piece in pieces])
 
     def _logits(self, states: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -15,9 +15,7 @@ from engine.model.compiled import CompiledModel
 from engine.model.interface import Model, Progress, no_progress
 from engine.model.rows import Output
 from engine.model.sequence import Sequence, common_prefix
-
-# Rows of a draft beside its target's: the nodes of a tree, and those that grow while the target verifies it.
-OWN_ROWS = 1024
+from engine.planner.run_rows import OWN_ROWS
 
 
 class FollowingSequence(Sequence):

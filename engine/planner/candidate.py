@@ -8,14 +8,11 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.planner.layer_placement import LayerPlacement, place, resident_layers
 from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
-from engine.planner.pairs import OWN_ROWS, PairOutline
+from engine.planner.pairs import PairOutline
 from engine.planner.plan import Asked, Device
+from engine.planner.run_rows import OWN_ROWS, PROMPT_ROWS, RUN_ROWS, STREAMED_ROWS
 from engine.planner.tiers import MAX_SLOT_NBYTES, SLOTS
 from engine.protocol.requests import MAX_BUDGET
-
-PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
-# The same for compiled passes, as in engine.compiled.program: STREAMED_ROWS, and MOST_ROWS for drafts.
-COMPILED_ROWS, DRAFT_ROWS = 512, 128
 
 # Memory that the process takes besides models: COMPILED_RAM if compiled passes run both models; PROCESS_RAM
 # with torch; CUDA_RAM and CUDA_VRAM with CUDA.
@@ -76,7 +73,7 @@ class Candidate:
             if model.packed and compute.unpacks:
                 taken += PIECE * compute.itemsize
         compute = self.compute(target)
-        rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
+        rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else STREAMED_ROWS, self.asked.context)
         in_a_layer = rows * _in_a_layer(target)
         in_a_layer += rows * target.answers if compute.unpacks else 0
         # The logits as they are computed, and as they are processed, in float32.
@@ -108,7 +105,7 @@ class Candidate:
         """Return the bytes that a draft's compiled passes have for themselves, whether they run or not."""
         if self.compute(draft).unpacks:
             return 0
-        rows = COMPILED_ROWS if draft.experts else DRAFT_ROWS
+        rows = STREAMED_ROWS if draft.experts else RUN_ROWS
         return rows * (4 * _in_a_layer(draft) + draft.choices + draft.uneven)
 
     @property

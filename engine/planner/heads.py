@@ -5,9 +5,7 @@ comes with a model. `engine.heads.outline` reads those in folders, `planner.outl
 from dataclasses import dataclass
 
 from engine.checkpoints.cuts import PIECE
-
-ROWS = 128  # of one run in compiled passes, as MOST_ROWS in engine.compiled.program
-TORCH_ROWS = 2048  # of one run through torch, as ROWS in engine.drafting.head_context
+from engine.planner.run_rows import HEAD_ROWS, RUN_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class HeadsOutline:
     widest: int = 0
     logits: int = 0
     masks: int = 0
-    rows: int = ROWS
+    rows: int = RUN_ROWS
     shares_head: bool = False
 
     def nbytes(self, context: int, itemsize: int) -> int:
@@ -56,7 +54,7 @@ class HeadsOutline:
 
     def pass_nbytes(self, context: int, itemsize: int) -> int:
         """Return the bytes of what one run through torch computes, besides."""
-        rows = min(TORCH_ROWS, context)
+        rows = min(HEAD_ROWS, context)
         return (rows * self._in_a_layer + (PIECE if self.stored else 0)) * itemsize
 
     @property

@@ -10,10 +10,6 @@ from engine.catalog import CatalogModel, Variant, sizes
 from engine.checkpoints import Weight
 from engine.checkpoints.cuts import cut_rows, moved_rows, unpacked_rows
 
-# The same as the largest of engine.torch_model.graphs.ROWS: passes of so many rows are replayed from a
-# recording if the whole model is on the card.
-RECORDED_ROWS = 64
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class OutlinedMatrix:

@@ -15,7 +15,6 @@ from engine.planner.substitute_formats import Substitutes
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 OWN_LAYER = "mtp"  # as the name of a draft: the layer for drafts that comes with the target
-OWN_ROWS = 1024  # the same as in engine.model.shared_rows
 
 OTHER_DRAFT = "Choose another draft, or none (--draft none)."
 

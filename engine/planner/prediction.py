@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.machine.disk_reads import READERS
-from engine.planner.launches import RECORDED_ROWS, pieces
+from engine.planner.launches import pieces
 from engine.planner.layer_placement import LayerPlacement
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
+from engine.planner.run_rows import RECORDED_ROWS
 from engine.planner.tiers import MAX_SLOT_NBYTES
 
 Limit = Literal["disk", "PCIe", "compute", "launching", "draft"]

@@ -26,6 +26,7 @@ from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.model.windowed_cache import narrows
 from engine.planner.lent_share import ROWS
+from engine.planner.run_rows import PROMPT_ROWS
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink
@@ -42,9 +43,6 @@ from engine.torch_model.visibility import TensorRows, Visibility
 from engine.torch_model.windowed_cache import WindowedTensorCache
 
 _log = logging.getLogger(__name__)
-
-# As in engine.planner.search, which reserves memory for so many rows of a prompt.
-PROMPT_ROWS = 2048
 
 
 class TorchModel(Model):

@@ -19,6 +19,7 @@ from torch import Tensor
 from engine import firsts, ways
 from engine.errors import exhausted_tier
 from engine.model.rows import Output, Rows
+from engine.planner.run_rows import RECORDED_ROWS
 from engine.quantization import Workspace
 from engine.torch_model.tensor_cache import AddressedCache, AddressedSlots, TensorCache
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -26,7 +27,7 @@ from engine.torch_model.visibility import TensorRows, Visibility
 _log = logging.getLogger(__name__)
 
 # Numbers of rows to which passes are padded. Larger products are bound by arithmetic, not by kernel launches.
-ROWS = (1, 4, 16, 32, 64)
+ROWS = (1, 4, 16, 32, RECORDED_ROWS)
 # Number of keys in the smallest bucket. Every further bucket is twice as large, the last as large as the
 # cache.
 KEYS = 256

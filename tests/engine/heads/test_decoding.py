@@ -159,7 +159,7 @@ def test_a_prompt_read_in_pieces_leads_to_the_same_trees(kind, monkeypatch):
         return run_of_head(tokens, states, cache)
 
     monkeypatch.setattr(head, name, counted)
-    monkeypatch.setattr(head_context, "ROWS", 3)
+    monkeypatch.setattr(head_context, "HEAD_ROWS", 3)
     found = trees(Sequence(models()[0], CAPACITY), drafter(kind), TURNS["longer"])
     assert read[:3] == [3, 3, 3]
     for tree, whole in zip(found, expected, strict=True):

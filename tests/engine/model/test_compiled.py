@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from engine.checkpoints import open_checkpoint
-from engine.compiled.program import MOST_ROWS
 from engine.model.architectures import family_of
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.rows import Rows
+from engine.planner.run_rows import RUN_ROWS
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.model.compiled_models import (
     CONTEXT,
@@ -138,7 +138,7 @@ def test_a_text_of_several_runs_has_the_logits_of_transformers(kind):
     """Also far behind the start: rotary factors, windows."""
     module = tiny(kind)
     model = saved(module, context=1024)
-    text = random_text(2 * MOST_ROWS + 60)
+    text = random_text(2 * RUN_ROWS + 60)
     assert_close(all_logits(model, text), all_logits(ours(module, context=1024), text))
 
 

@@ -15,7 +15,6 @@ from engine.checkpoints import Weight, open_checkpoint
 from engine.compiled import router, steps
 from engine.compiled.matrix import aligned
 from engine.compiled.pool import ComputePool, shared_pool
-from engine.compiled.program import MOST_ROWS
 from engine.compiled.table import StepTable, address
 from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
@@ -26,6 +25,7 @@ from engine.model.reader import expert_of
 from engine.model.rows import Rows
 from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
+from engine.planner.run_rows import RUN_ROWS
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
 from engine.torch_model.loader import load_model
@@ -307,7 +307,7 @@ def test_the_experts_of_each_row_are_told_except_those_of_prompts(tmp_path, monk
             assert [len(row) for row in rows] == [CONFIGS["qwen3_moe"]["num_experts_per_tok"]] * 5
             assert {id(expert) for row in rows for expert in row} == {*map(id, chosen)}
         told.clear()
-        all_logits(streamed, random_text(MOST_ROWS + 1))
+        all_logits(streamed, random_text(RUN_ROWS + 1))
         assert told
         assert not any(rows for _, rows in told)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from engine.compiled.program import MOST_ROWS
 from engine.errors import PromptTooLong
 from engine.model import compiled
 from engine.model.interface import Yielding
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner.run_rows import RUN_ROWS
 from tests.engine.model.compiled_models import (
     AT_EACH_LAYER,
     CONTEXT,
@@ -62,11 +62,11 @@ def test_heads_that_share_keys_give_the_bits_of_each_alone(heads, kv_heads, head
 @every_kind
 def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
     _, model = both(kind, context=1024)
-    text = random_text(2 * MOST_ROWS + 60)
+    text = random_text(2 * RUN_ROWS + 60)
     whole = Sequence(model, 400)
     expected = model.forward(Rows.text(text, 0), whole.cache).logits.copy()
     whole.keep(range(len(text)), text)
-    for sizes in ([1, MOST_ROWS, MOST_ROWS + 1, 58], [MOST_ROWS - 1, 2, 187], [300, *[1] * 16]):
+    for sizes in ([1, RUN_ROWS, RUN_ROWS + 1, 58], [RUN_ROWS - 1, 2, 187], [300, *[1] * 16]):
         sequence, found, start = Sequence(model, 400), [], 0
         for size in sizes:
             found.append(sequence.extend(text[start : start + size]).copy())
@@ -105,8 +105,8 @@ def test_kept_nodes_leave_the_rows_of_their_text(kind):
 @pytest.mark.parametrize("kind", ["llama", "mistral", "gemma3_text", "qwen3_5_text", "lfm2"])
 def test_a_tree_larger_than_a_run_has_the_bits_of_its_paths(kind):
     _, model = both(kind, context=1024)
-    tree = Branches.grown(MOST_ROWS + 70, 5)
-    for sizes in ([MOST_ROWS + 70], [60, MOST_ROWS + 10]):
+    tree = Branches.grown(RUN_ROWS + 70, 5)
+    for sizes in ([RUN_ROWS + 70], [60, RUN_ROWS + 10]):
         sequence = Sequence(model, 400)
         sequence.extend(TEXT)
         found = np.concatenate([logits for logits, _ in tree.consider(sequence, sizes)])
@@ -163,7 +163,7 @@ def test_the_requested_rows_of_several_runs_get_logits(start, stop):
 
 
 @every_kind
-@pytest.mark.parametrize("count", [1, 40, MOST_ROWS + 20])
+@pytest.mark.parametrize("count", [1, 40, RUN_ROWS + 20])
 def test_the_head_gives_the_logits_of_the_last_states(kind, count):
     _, model = both(kind, context=1024)
     output = model.forward(
@@ -214,10 +214,10 @@ def test_a_text_that_does_not_fit_is_refused():
 # Progress
 
 
-@pytest.mark.parametrize("count", [1, 20, MOST_ROWS + 1])
+@pytest.mark.parametrize("count", [1, 20, RUN_ROWS + 1])
 def test_progress_is_reported_from_the_start_to_the_end(count, monkeypatch):
     _, model = both("llama", context=1024)
-    runs = -(-count // MOST_ROWS)
+    runs = -(-count // RUN_ROWS)
     for pace in (compiled.PACE_S, AT_EACH_LAYER):
         monkeypatch.setattr(compiled, "PACE_S", pace)
         calls: list[tuple[int, int]] = []

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from engine.checkpoints import open_checkpoint
-from engine.compiled.program import MOST_ROWS, STREAMED_ROWS
 from engine.errors import BadOption, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner.run_rows import RUN_ROWS, STREAMED_ROWS
 from engine.streaming import WeightLimits
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.model.compiled_models import CONTEXT, DENSE, Branches, Ended, all_logits, random_text, tiny
@@ -95,7 +95,7 @@ def test_bytes_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["llama", "gemma2"])  # the head alone; the embedding as head, with a cap
-@pytest.mark.parametrize("count", [1, MOST_ROWS + 20])
+@pytest.mark.parametrize("count", [1, RUN_ROWS + 20])
 def test_the_head_out_of_turn_is_a_copy_in_memory(kind, count, tmp_path):
     with both(kind, tmp_path) as (resident, streamed):
         states = np.random.default_rng(1).standard_normal((count, resident.width), np.float32)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from engine.compiled.cache_rows import row_nbytes
-from engine.compiled.program import MOST_ROWS
 from engine.errors import PromptTooLong
 from engine.model import compiled
 from engine.model.kv_cache import HostCache
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.planner.run_rows import RUN_ROWS
 from tests.engine.model.compiled_models import (
     AT_EACH_LAYER,
     CONTEXT,
@@ -74,12 +74,12 @@ def test_a_text_in_pieces_of_any_size_gives_the_same_bits(kind):
 @every_kind
 def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
     model = eight_bits(kind, context=1024)
-    text = random_text(2 * MOST_ROWS + 60)
+    text = random_text(2 * RUN_ROWS + 60)
     whole = Sequence(model, 400)
     expected = model.forward(Rows.text(text, 0), whole.cache).logits.copy()
     whole.keep(range(len(text)), text)
     sequence, start = Sequence(model, 400), 0
-    for size in (1, MOST_ROWS, MOST_ROWS + 1, 58):
+    for size in (1, RUN_ROWS, RUN_ROWS + 1, 58):
         found = sequence.extend(text[start : start + size])
         start += size
         assert np.array_equal(found, expected[start - 1])

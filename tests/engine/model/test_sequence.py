@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from engine.model.sequence import Sequence
-from engine.planner import candidate
+from engine.planner.run_rows import PROMPT_ROWS
 from engine.torch_model import forward
 from tests.engine.models import ours, reference
 from tests.engine.sessions import assert_same
@@ -71,5 +71,5 @@ def test_a_card_gets_no_more_rows_than_the_plan_reserves(monkeypatch):
     monkeypatch.setattr(forward, "is_mixture", lambda module: True)  # so that no graphs are made
     model = ours(reference("llama"))
     on_card = forward.TorchModel(model.module, model.config, torch.float16, "cuda")
-    assert on_card.prompt_rows == candidate.PROMPT_ROWS
+    assert on_card.prompt_rows == PROMPT_ROWS
     assert model.prompt_rows is None

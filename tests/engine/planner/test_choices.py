@@ -9,12 +9,12 @@ from engine.checkpoints import open_checkpoint
 from engine.compiled import mixture, table
 from engine.compiled.matrix import Matrix, aligned
 from engine.compiled.mixture import Expert, Mixture, MixtureRoom
-from engine.compiled.program import STREAMED_ROWS
 from engine.planner import Asked, PairOutline, checkpoint_outline, plan_for
-from engine.planner.candidate import PROMPT_ROWS, Candidate
+from engine.planner.candidate import Candidate
 from engine.planner.choices import choice_nbytes
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
+from engine.planner.run_rows import PROMPT_ROWS, STREAMED_ROWS
 from tests.engine.model.compiled_models import saved, tiny
 from tests.engine.planner.made import LAPTOP, PAIR
 

@@ -8,12 +8,12 @@ import pytest
 
 from engine.checkpoints import open_checkpoint
 from engine.planner import Acceptance, Asked, PairOutline, checkpoint_outline, plan_for
-from engine.planner.launches import RECORDED_ROWS, OutlinedMatrix
+from engine.planner.launches import OutlinedMatrix
 from engine.planner.layer_placement import LayerPlacement
 from engine.planner.machines import GIB, LAUNCH_S
 from engine.planner.outline import catalogued
 from engine.planner.prediction import launching_s
-from engine.torch_model.graphs import ROWS
+from engine.planner.run_rows import RECORDED_ROWS
 from tests.engine.models import reference
 from tests.engine.planner.made import CARD, CPU, DESKTOP
 
@@ -46,7 +46,6 @@ def test_what_is_moved_whole_is_still_unpacked_in_pieces():
 
 
 def test_passes_that_are_replayed_launch_nothing():
-    assert ROWS[-1] == RECORDED_ROWS
     assert launching_s(DENSE, WHOLE, RECORDED_ROWS, CARD) == 0
     larger, streamed = (launching_s(DENSE, place, RECORDED_ROWS + 1, CARD) for place in (WHOLE, STREAMED))
     assert 0 < larger <= streamed

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from engine.checkpoints.storage import BLOCKS
 from engine.checkpoints.windows import ROOM, SAVEPOINTS, held, kept_slots
 from engine.compiled.layout import LAYOUTS, expansion
-from engine.model import shared_rows
 from engine.planner import (
     Acceptance,
     Asked,
@@ -24,8 +23,9 @@ from engine.planner import (
 from engine.planner.candidate import CUDA_VRAM, Candidate
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, named_machines, processor
 from engine.planner.outline import catalogued
-from engine.planner.pairs import OWN_ROWS, pair_named, self_pairs
+from engine.planner.pairs import pair_named, self_pairs
 from engine.planner.prediction import pass_s
+from engine.planner.run_rows import OWN_ROWS
 from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
 from engine.protocol.requests import MAX_BUDGET
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -406,7 +406,6 @@ def test_rows_of_a_draft_beside_those_of_its_target_take_room(context, rows):
     ]
     own, none = (each.overhead_nbytes for each in candidates)
     assert own - none == SELF.target.kv_row * rows * candidates[0].compute(SELF.draft).itemsize
-    assert OWN_ROWS == shared_rows.OWN_ROWS
 
 
 @pytest.mark.parametrize("context", [4096, 32768])

@@ -10,10 +10,11 @@ from engine.compiled import table
 from engine.compiled.layer_inputs import InputMaker, LayerInput
 from engine.compiled.matrix import StreamedMatrix, aligned
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import STREAMED_ROWS, CompiledPass, DecoderShape, Layer
+from engine.compiled.program import CompiledPass, DecoderShape, Layer
 from engine.planner import Asked, PairOutline, checkpoint_outline, plan_for
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
+from engine.planner.run_rows import STREAMED_ROWS
 from tests.engine.model.compiled_models import tiny
 from tests.engine.planner.made import LAPTOP, PAIR
 
