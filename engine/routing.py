@@ -10,10 +10,10 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from engine.checkpoints.limits import EXPERTS_LIMIT
 from engine.documents import read_json
 from engine.files import identity, write_whole
 
-EXPERTS_LIMIT = 1 << 15  # the same as in engine.checkpoints
 FEW_ROWS = 64  # rows on their own that are added to those counted
 
 
