@@ -134,7 +134,7 @@ def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
     import torch
 
     from engine.formats import BlockFormat, GroupedFormat
-    from engine.quantization import blocks, grouped
+    from engine.quantization import operations
 
     if n:
         x = torch.ones(n, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
@@ -145,18 +145,18 @@ def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
             **{name: partial(layer, x) for name, layer in _gptqmodel_layers(packed).items()},
         }
     ways: dict[str, Callable[[], object]] = {"engine": lambda: [len(piece) for _, piece in packed.pieces()]}
-    format_, dtype = packed.format, packed.workspace.dtype
+    format_, (rows, columns), workspace = packed.format, packed.shape, packed.workspace
+    if isinstance(format_, BlockFormat | GroupedFormat):
+        out = torch.empty(rows * columns, dtype=workspace.dtype, device=workspace.device)
+        whole = format_, packed.parts, packed.shape, 0, rows, out, packed.groups
+        ways["torch"] = lambda: operations.unpack(*whole, way="torch")
     if isinstance(format_, BlockFormat):
         stored = packed.parts[0].view(-1, format_.nbytes)
-        ways["torch"] = lambda: blocks.numbers(format_, stored).to(dtype)
         if stored.device.type == "cpu" and format_.name not in _WITHOUT_REFERENCE:
             from gguf import GGMLQuantizationType
             from gguf.quants import dequantize
 
             ways["gguf"] = lambda: dequantize(stored.numpy(), GGMLQuantizationType[format_.name])
-    elif isinstance(format_, GroupedFormat) and packed.groups:
-        whole = format_, packed.parts, packed.shape, 0, packed.shape[0], packed.groups
-        ways["torch"] = lambda: grouped.numbers(*whole).to(dtype)
     return ways
 
 

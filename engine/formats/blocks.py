@@ -3,6 +3,7 @@ own."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,12 +13,16 @@ from engine.checkpoints.storage import BLOCKS
 from engine.formats.block_scales import KINDS
 from engine.formats.code_book import CodeBook
 from engine.formats.format import Parts, RowFormat
-from engine.formats.jit import spread
+from engine.formats.jit import helper, kernel, spread, store
 
 # How many blocks a thread unpacks at a time: so many that taking the next piece costs next to nothing.
 _PIECE = 2048
 
-# A compiled loop: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for bfloat16)
+# Unpacks one block, in compiled code: (data uint8 [bytes], the block's offset there, float32 [values of a
+# block], which it fills)
+Unpack = Callable[[NDArray[np.uint8], int, NDArray[np.float32]], None]
+# A compiled loop over blocks: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for
+# bfloat16)
 Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
 
 # An unsigned 32-bit word, or a vector or array of them: anything with the operators << >> & | ^ * + -.
@@ -56,6 +61,22 @@ class BlockWords(Protocol):
 Split = Callable[[BlockWords], BlockParts]
 
 
+@cache
+def kernel_of(name: str, unpack: Unpack) -> Kernel:
+    """Return the kernel of a format whose blocks `unpack` unpacks."""
+    count, nbytes = BLOCKS[name]
+    unpack_block = helper(unpack)
+
+    def loop(data, out):  # type: ignore[no-untyped-def]
+        values = np.empty(count, np.float32)
+        for block in range(len(data) // nbytes):
+            unpack_block(data, block * nbytes, values)
+            store(values, out, block * count)
+
+    loop.__name__ = loop.__qualname__ = f"unpack_{name}"  # the compiler's cache goes by names
+    return kernel(loop)
+
+
 def in_bytes(words: Sequence[Word]) -> list[Word]:
     """Return a word for each byte of `words`, with that byte as its low byte."""
     return [word >> 8 * byte for word in words for byte in range(4)]
@@ -73,7 +94,7 @@ class BlockFormat(RowFormat):
     number = scale * (quant - offset), or scale * factor * levels[quant], or scale * quant - minimum.
 
     Attributes: `scales`, the offsets of a block's scale and, in formats that have one, of its minimum;
-    `scale`, how these are stored, one of `engine.formats.block_scales.KINDS`; `kernel`, which unpacks;
+    `scale`, how these are stored, one of `engine.formats.block_scales.KINDS`; `unpack_block`;
     `split`, which takes blocks apart; `bits`, of a quant; `offset`; `levels`, the number, -128 to 127, that
     each quant stands for, if quants are not numbers themselves, and `factor`, a power of two; `group`, how
     many numbers share a scale: if these are fewer than a block's, scale and minimum are float16 numbers times
@@ -83,7 +104,7 @@ class BlockFormat(RowFormat):
 
     name: str
     scales: tuple[int, ...]
-    kernel: Kernel
+    unpack_block: Unpack
     split: Split
     bits: int
     offset: float = 0
@@ -92,6 +113,11 @@ class BlockFormat(RowFormat):
     signed: bool = False
     scale: str = "F16"
     factor: float = 1.0
+
+    @property
+    def kernel(self) -> Kernel:
+        """The compiled loop that unpacks blocks."""
+        return kernel_of(self.name, self.unpack_block)
 
     @property
     def values(self) -> int:
@@ -112,6 +138,10 @@ class BlockFormat(RowFormat):
     def supers(self) -> bool:
         """Whether each group has an 8-bit scale, by which the scale of the block is multiplied."""
         return self.group < self.values and self.scale != "E4M3"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return ("U8",)
 
     def valid(self, parts: Parts) -> bool:
         blocks = parts[0].reshape(-1, self.nbytes)

@@ -23,6 +23,10 @@ class FactoredFormat(Format):
     def kernels(self) -> str:
         return self.blocks.name
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (*self.blocks.parts, "F32")
+
     def valid(self, parts: Parts) -> bool:
         whole = len(parts[1]) == 4 and 0 <= float(F32.numbers(parts[1])[0]) < 1e30
         return whole and self.blocks.valid(parts[:1])

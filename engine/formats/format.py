@@ -24,6 +24,12 @@ class Format(ABC):
         """The name of the format whose kernels unpack the numbers on a card."""
         return self.name
 
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """The storage of each part of a matrix, as in `checkpoints.storage.BLOCKS`. GPTQ may lack the last
+        part."""
+
     @abstractmethod
     def valid(self, parts: Parts) -> bool:
         """Return whether every number is finite and every index lies within its table, so that a damaged file

@@ -37,6 +37,10 @@ class GroupedFormat(Format):
     awq: bool
     scales: PlainFormat
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return "I32", "I32", self.scales.name, *(() if self.awq else ("I32",))
+
     def valid(self, parts: Parts) -> bool:
         if not len(parts[2]):
             return True

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords
 from engine.formats.iq1_s import BOOK, LEVELS, NUMBERS
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half_of
 
 
 def split(block: BlockWords) -> BlockParts:
@@ -31,24 +31,18 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, scale, small=small)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values, bits = np.empty(256, np.float32), np.empty(2, np.uint8)
-    for block in range(len(data) // 56):
-        p = block * 56
-        bits[0] = data[p + 49] >> 4 | data[p + 51] & 0xF0
-        bits[1] = data[p + 53] >> 4 | data[p + 55] & 0xF0
-        d = half(bits, 0)
-        for k in range(32):
-            j = k // 2
-            both = data[p + 48 + 2 * (j // 4)] | data[p + 49 + 2 * (j // 4)] << 8
-            s = d * np.float32(2 * (both >> 3 * (j % 4) & 7) + 1)
-            high = data[p + 32 + k // 2] >> 4 * (k % 2)
-            shift = np.float32(-0.125) if high & 8 else np.float32(0.125)
-            first = 8 * (data[p + k] | (high & 7) << 8)
-            for i in range(8):
-                values[8 * k + i] = s * (NUMBERS[first + i] + shift)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half_of(data[p + 49] >> 4 | data[p + 51] & 0xF0, data[p + 53] >> 4 | data[p + 55] & 0xF0)
+    for k in range(32):
+        j = k // 2
+        both = data[p + 48 + 2 * (j // 4)] | data[p + 49 + 2 * (j // 4)] << 8
+        s = d * np.float32(2 * (both >> 3 * (j % 4) & 7) + 1)
+        high = data[p + 32 + k // 2] >> 4 * (k % 2)
+        shift = np.float32(-0.125) if high & 8 else np.float32(0.125)
+        first = 8 * (data[p + k] | (high & 7) << 8)
+        for i in range(8):
+            values[8 * k + i] = s * (NUMBERS[first + i] + shift)
 
 
 FORMAT = BlockFormat(

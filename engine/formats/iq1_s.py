@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords
 from engine.formats.code_book import CodeBook
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 BOOK = CodeBook(
     (-1, 0, 1),
@@ -46,21 +46,17 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, block(0), small=small)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 50):
-        p = block * 50
-        d = half(data, p)
-        for j in range(8):
-            high = data[p + 34 + 2 * j] | data[p + 35 + 2 * j] << 8
-            s = d * np.float32(2 * (high >> 12 & 7) + 1)
-            shift = np.float32(-0.125) if high >> 15 else np.float32(0.125)
-            for k in range(4):
-                first = 8 * (data[p + 2 + 4 * j + k] | (high >> 3 * k & 7) << 8)
-                for i in range(8):
-                    values[32 * j + 8 * k + i] = s * (NUMBERS[first + i] + shift)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p)
+    for j in range(8):
+        high = data[p + 34 + 2 * j] | data[p + 35 + 2 * j] << 8
+        s = d * np.float32(2 * (high >> 12 & 7) + 1)
+        shift = np.float32(-0.125) if high >> 15 else np.float32(0.125)
+        for k in range(4):
+            first = 8 * (data[p + 2 + 4 * j + k] | (high >> 3 * k & 7) << 8)
+            for i in range(8):
+                values[32 * j + 8 * k + i] = s * (NUMBERS[first + i] + shift)
 
 
 FORMAT = BlockFormat("IQ1_S", (0,), unpack, split, bits=3, levels=LEVELS, factor=1 / 8)

@@ -14,7 +14,7 @@ from engine.formats.blocks import BlockFormat, BlockParts, BlockWords
 from engine.formats.code_book import CodeBook, put
 from engine.formats.iq2_xs import odd_scales
 from engine.formats.iq2_xxs import MAGNITUDES, vector
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 BOOK = CodeBook(
     MAGNITUDES,
@@ -44,18 +44,14 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, block(0), small=odd_scales(block, 74))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 82):
-        p = block * 82
-        d = half(data, p) * np.float32(0.125)
-        for j in range(16):
-            s = d * np.float32(2 * (data[p + 74 + j // 2] >> 4 * (j & 1) & 15) + 1)
-            for k in range(2 * j, 2 * j + 2):
-                index = data[p + 2 + k] | (data[p + 66 + k // 4] >> 2 * (k & 3) & 3) << 8
-                put(values, 8 * k, s, NUMBERS, 8 * index, data[p + 34 + k], 8)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p) * np.float32(0.125)
+    for j in range(16):
+        s = d * np.float32(2 * (data[p + 74 + j // 2] >> 4 * (j & 1) & 15) + 1)
+        for k in range(2 * j, 2 * j + 2):
+            index = data[p + 2 + k] | (data[p + 66 + k // 4] >> 2 * (k & 3) & 3) << 8
+            put(values, 8 * k, s, NUMBERS, 8 * index, data[p + 34 + k], 8)
 
 
 FORMAT = BlockFormat("IQ2_S", (0,), unpack, split, bits=3, levels=BOOK.levels, group=16, factor=1 / 8)

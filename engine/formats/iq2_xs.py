@@ -12,7 +12,7 @@ import numpy as np
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords, Word
 from engine.formats.code_book import CodeBook, eight_signs, put, signs_of
 from engine.formats.iq2_xxs import MAGNITUDES, vector
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 BOOK = CodeBook(
     MAGNITUDES,
@@ -46,19 +46,15 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, block(0), small=odd_scales(block, 66))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 74):
-        p = block * 74
-        d = half(data, p) * np.float32(0.125)
-        for j in range(16):
-            s = d * np.float32(2 * (data[p + 66 + j // 2] >> 4 * (j & 1) & 15) + 1)
-            for k in range(2):
-                q = p + 2 + 4 * j + 2 * k
-                index, signs = data[q] | (data[q + 1] & 1) << 8, signs_of(data[q + 1] >> 1)
-                put(values, 16 * j + 8 * k, s, NUMBERS, 8 * index, signs, 8)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p) * np.float32(0.125)
+    for j in range(16):
+        s = d * np.float32(2 * (data[p + 66 + j // 2] >> 4 * (j & 1) & 15) + 1)
+        for k in range(2):
+            q = p + 2 + 4 * j + 2 * k
+            index, signs = data[q] | (data[q + 1] & 1) << 8, signs_of(data[q + 1] >> 1)
+            put(values, 16 * j + 8 * k, s, NUMBERS, 8 * index, signs, 8)
 
 
 FORMAT = BlockFormat("IQ2_XS", (0,), unpack, split, bits=3, levels=BOOK.levels, group=16, factor=1 / 8)

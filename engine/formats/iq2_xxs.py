@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords, Word, bits_of_quad
 from engine.formats.code_book import CodeBook, eight_signs, put, signs_of
-from engine.formats.jit import half, kernel, store, word
+from engine.formats.jit import half, word
 
 MAGNITUDES = 8, 25, 43  # in all books of two bits
 
@@ -51,20 +51,16 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, block(0), small=small)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 66):
-        p = block * 66
-        d = half(data, p) * np.float32(0.125)
-        for j in range(8):
-            q = p + 2 + 8 * j
-            rest = word(data, q + 4)
-            s = d * np.float32(2 * (rest >> 28) + 1)
-            for k in range(4):
-                signs = signs_of(rest >> 7 * k & 127)
-                put(values, 32 * j + 8 * k, s, NUMBERS, 8 * data[q + k], signs, 8)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p) * np.float32(0.125)
+    for j in range(8):
+        q = p + 2 + 8 * j
+        rest = word(data, q + 4)
+        s = d * np.float32(2 * (rest >> 28) + 1)
+        for k in range(4):
+            signs = signs_of(rest >> 7 * k & 127)
+            put(values, 32 * j + 8 * k, s, NUMBERS, 8 * data[q + k], signs, 8)
 
 
 FORMAT = BlockFormat("IQ2_XXS", (0,), unpack, split, bits=3, levels=BOOK.levels, factor=1 / 8)

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords, bits_of_quad
 from engine.formats.code_book import CodeBook, put
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 BOOK = CodeBook(
     (1, 3, 5, 7, 9, 11, 13, 15),
@@ -38,19 +38,15 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, block(0), small=[(block(106) >> 4 * j & 15) * 2 + 1 for j in range(8)])
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 110):
-        p = block * 110
-        d = half(data, p)
-        for j in range(8):
-            s = d * np.float32(2 * (data[p + 106 + j // 2] >> 4 * (j & 1) & 15) + 1)
-            for k in range(8):
-                index = data[p + 2 + 8 * j + k] | (data[p + 66 + j] >> k & 1) << 8
-                signs = data[p + 74 + 4 * j + k // 2] >> 4 * (k & 1)
-                put(values, 32 * j + 4 * k, s, NUMBERS, 4 * index, signs & 15, 4)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p)
+    for j in range(8):
+        s = d * np.float32(2 * (data[p + 106 + j // 2] >> 4 * (j & 1) & 15) + 1)
+        for k in range(8):
+            index = data[p + 2 + 8 * j + k] | (data[p + 66 + j] >> k & 1) << 8
+            signs = data[p + 74 + 4 * j + k // 2] >> 4 * (k & 1)
+            put(values, 32 * j + 4 * k, s, NUMBERS, 4 * index, signs & 15, 4)
 
 
 FORMAT = BlockFormat("IQ3_S", (0,), unpack, split, bits=4, levels=BOOK.levels)

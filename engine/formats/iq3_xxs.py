@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords, bits_of_quad
 from engine.formats.code_book import CodeBook, eight_signs, put, signs_of
-from engine.formats.jit import half, kernel, store, word
+from engine.formats.jit import half, word
 
 BOOK = CodeBook(
     (4, 12, 20, 28, 36, 44, 52, 62),
@@ -40,19 +40,15 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, block(0), small=small)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 98):
-        p = block * 98
-        d = half(data, p) * np.float32(0.25)
-        for j in range(8):
-            rest = word(data, p + 66 + 4 * j)
-            s = d * np.float32(2 * (rest >> 28) + 1)
-            for k in range(8):
-                signs = signs_of(rest >> 7 * (k // 2) & 127) >> 4 * (k & 1)
-                put(values, 32 * j + 4 * k, s, NUMBERS, 4 * data[p + 2 + 8 * j + k], signs & 15, 4)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p) * np.float32(0.25)
+    for j in range(8):
+        rest = word(data, p + 66 + 4 * j)
+        s = d * np.float32(2 * (rest >> 28) + 1)
+        for k in range(8):
+            signs = signs_of(rest >> 7 * (k // 2) & 127) >> 4 * (k & 1)
+            put(values, 32 * j + 4 * k, s, NUMBERS, 4 * data[p + 2 + 8 * j + k], signs & 15, 4)
 
 
 FORMAT = BlockFormat("IQ3_XXS", (0,), unpack, split, bits=4, levels=BOOK.levels, factor=1 / 4)

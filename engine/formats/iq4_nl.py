@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q4_0 import nibbles
 
 # The code book of IQ4_NL and IQ4_XS: the number that each quant stands for, before scaling.
@@ -23,16 +23,12 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(nibbles(word, 2), word(0))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(32, np.float32)
-    for block in range(len(data) // 18):
-        p = block * 18
-        d, q = half(data, p), p + 2
-        for i in range(16):
-            values[i] = d * TABLE[data[q + i] & 15]
-            values[16 + i] = d * TABLE[data[q + i] >> 4]
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, q = half(data, p), p + 2
+    for i in range(16):
+        values[i] = d * TABLE[data[q + i] & 15]
+        values[16 + i] = d * TABLE[data[q + i] >> 4]
 
 
 FORMAT = BlockFormat("IQ4_NL", (0,), unpack, split, bits=4, levels=LEVELS)

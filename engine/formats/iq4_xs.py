@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
 from engine.formats.iq4_nl import LEVELS, TABLE
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q4_0 import nibbles
 
 
@@ -26,19 +26,15 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(quads, word(0), small=[scale - 32 for scale in scales])
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 136):
-        p = block * 136
-        d = half(data, p)
-        for j in range(8):
-            low, high = data[p + 4 + j // 2] >> 4 * (j & 1) & 15, data[p + 2 + j // 4] >> 2 * (j & 3) & 3
-            s, q = d * np.float32((low | high << 4) - 32), p + 8 + 16 * j
-            for i in range(16):
-                values[32 * j + i] = s * TABLE[data[q + i] & 15]
-                values[32 * j + 16 + i] = s * TABLE[data[q + i] >> 4]
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p)
+    for j in range(8):
+        low, high = data[p + 4 + j // 2] >> 4 * (j & 1) & 15, data[p + 2 + j // 4] >> 2 * (j & 3) & 3
+        s, q = d * np.float32((low | high << 4) - 32), p + 8 + 16 * j
+        for i in range(16):
+            values[32 * j + i] = s * TABLE[data[q + i] & 15]
+            values[32 * j + 16 + i] = s * TABLE[data[q + i] >> 4]
 
 
 FORMAT = BlockFormat("IQ4_XS", (0,), unpack, split, bits=4, levels=LEVELS, signed=True)

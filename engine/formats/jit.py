@@ -110,7 +110,13 @@ def helper(function: F) -> F:
 @helper
 def half(data, at):  # type: ignore[no-untyped-def]
     """Return the little-endian float16 at data[at] (uint8) as float32."""
-    low, high = np.uint32(data[at]), np.uint32(data[at + 1])
+    return half_of(data[at], data[at + 1])
+
+
+@helper
+def half_of(first, second):  # type: ignore[no-untyped-def]
+    """Return the little-endian float16 in two bytes as float32."""
+    low, high = np.uint32(first), np.uint32(second)
     sign = np.uint32(np.uint32(high >> np.uint32(7)) << np.uint32(31))
     rest = np.uint32(
         np.uint32(np.uint32(high & np.uint32(0x7F)) << np.uint32(21)) | np.uint32(low << np.uint32(13))

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import kernel, store
 from engine.formats.q4_0 import nibbles
 
 # The numbers of FP4, doubled: a sign, two bits of exponent, one of mantissa.
@@ -26,19 +25,14 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(nibbles(word, 1), scale)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values, bits = np.empty(32, np.float32), np.empty(1, np.uint32)
-    scales = bits.view(np.float32)
-    for block in range(len(data) // 17):
-        p = block * 17
-        exponent = np.uint32(data[p])
-        bits[0] = (exponent - 1) << 23 if exponent > 1 else 0x200000 << exponent
-        d, q = scales[0], p + 1
-        for i in range(16):
-            values[i] = d * TABLE[data[q + i] & 15]
-            values[16 + i] = d * TABLE[data[q + i] >> 4]
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    exponent, q = np.uint32(data[p]), p + 1
+    bits = np.uint32((exponent - 1) << 23 if exponent > 1 else 0x200000 << exponent)
+    d = bits.view(np.float32)
+    for i in range(16):
+        values[i] = d * TABLE[data[q + i] & 15]
+        values[16 + i] = d * TABLE[data[q + i] >> 4]
 
 
 FORMAT = BlockFormat("MXFP4", (0,), unpack, split, bits=4, levels=LEVELS, scale="E8M0")

@@ -33,13 +33,20 @@ class NibbleFormat(Format):
     """A format of quants and scales apart.
 
     Attributes: `levels`, the number that each quant stands for; `scales`, the format of the scales: a plain
-    one, or "E8M0" or "E4M3"; `third`, the third part: "divisor", "factor", "zeros" or "".
+    one, or "E8M0" or "E4M3"; `group`, the columns that share a scale, or 0 if these differ between matrices;
+    `third`, the third part: "divisor", "factor", "zeros" or "".
     """
 
     name: str
     levels: tuple[float, ...]
     scales: PlainFormat | str
+    group: int = 0
     third: str = ""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        scales = self.scales.name if isinstance(self.scales, PlainFormat) else "U8"
+        return ("U8", scales, *({"": (), "zeros": ("I32",)}.get(self.third, ("F32",))))
 
     def valid(self, parts: Parts) -> bool:
         if self.scales == "E8M0":
@@ -56,11 +63,11 @@ class NibbleFormat(Format):
 
 
 FORMATS = (
-    NibbleFormat("MXFP4_APART", FP4, "E8M0"),
-    NibbleFormat("NVFP4_APART", FP4, "E4M3", "divisor"),
-    NibbleFormat("NVFP4_SCALED", FP4, "E4M3", "factor"),
+    NibbleFormat("MXFP4_APART", FP4, "E8M0", 32),
+    NibbleFormat("NVFP4_APART", FP4, "E4M3", 16, "divisor"),
+    NibbleFormat("NVFP4_SCALED", FP4, "E4M3", 16, "factor"),
     *(
-        NibbleFormat(f"W4{zeros}{suffix}", WHOLE, scales, third)
+        NibbleFormat(f"W4{zeros}{suffix}", WHOLE, scales, third=third)
         for zeros, third in (("", ""), ("_ZEROS", "zeros"))
         for suffix, scales in (("", F16), ("_BF16", BF16), ("_F32", F32))
     ),

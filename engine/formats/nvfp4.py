@@ -9,7 +9,7 @@ ggml_ue4m3_to_fp32 and dequantize_row_nvfp4 of ggml.
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, BlockWords, Word, in_bytes
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half_of
 from engine.formats.mxfp4 import LEVELS, TABLE
 
 # As float16, the bits of E4M3 have an exponent that is smaller by 8: the factor is half of 2^8.
@@ -29,20 +29,15 @@ def split(block: BlockWords) -> BlockParts:
     return BlockParts(quads, scales=[as_half(small) for small in in_bytes([block(0)])])
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values, bits = np.empty(64, np.float32), np.empty(2, np.uint8)
-    for block in range(len(data) // 36):
-        p = block * 36
-        for j in range(4):
-            small = data[p + j]
-            word = np.uint32(0) if small == 127 else np.uint32(small & 127) << 7
-            bits[0], bits[1] = word & 255, word >> 8
-            d, q = half(bits, 0) * np.float32(FACTOR), p + 4 + 8 * j
-            for i in range(8):
-                values[16 * j + i] = d * TABLE[data[q + i] & 15]
-                values[16 * j + 8 + i] = d * TABLE[data[q + i] >> 4]
-        store(values, out, block * 64)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    for j in range(4):
+        small = data[p + j]
+        word = np.uint32(0) if small == 127 else np.uint32(small & 127) << 7
+        d, q = half_of(word & 255, word >> 8) * np.float32(FACTOR), p + 4 + 8 * j
+        for i in range(8):
+            values[16 * j + i] = d * TABLE[data[q + i] & 15]
+            values[16 * j + 8 + i] = d * TABLE[data[q + i] >> 4]
 
 
 FORMAT = BlockFormat(

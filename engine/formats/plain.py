@@ -20,6 +20,10 @@ class PlainFormat(RowFormat):
     words: type[np.unsignedinteger[Any]]
     infinity: int
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.name,)
+
     def valid(self, parts: Parts) -> bool:
         # As integers, numbers are ordered by size: those with a sign lie above the others, and beyond the
         # infinity of each sign lie only NaN.

@@ -7,10 +7,8 @@ dequantize_row_q1_0 of ggml (ggml-quants.c).
 
 from collections.abc import Callable
 
-import numpy as np
-
 from engine.formats.blocks import BlockFormat, BlockParts, Word, bits_of_quad
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
@@ -19,16 +17,12 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(quads, word(0))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(128, np.float32)
-    for block in range(len(data) // 18):
-        p = block * 18
-        d = half(data, p)
-        for i in range(128):
-            bit = data[p + 2 + i // 8] >> i % 8 & 1
-            values[i] = d if bit else -d
-        store(values, out, block * 128)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p)
+    for i in range(128):
+        bit = data[p + 2 + i // 8] >> i % 8 & 1
+        values[i] = d if bit else -d
 
 
 FORMAT = BlockFormat("Q1_0", (0,), unpack, split, bits=1, offset=0.5, group=128, factor=2.0)

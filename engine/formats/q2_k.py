@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 
 def twos(word: Callable[[int], Word], at: int) -> list[Word]:
@@ -29,20 +29,16 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(twos(word, 16), word(80), word(80) >> 16, small)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 84):
-        p = block * 84
-        d, dmin = half(data, p + 80), half(data, p + 82)
-        for h in range(2):
-            for j in range(8):
-                scale, minimum = data[p + 8 * h + j] & 15, data[p + 8 * h + j] >> 4
-                s, m = d * np.float32(scale), dmin * np.float32(minimum)
-                q, shift = p + 16 + 32 * h + 16 * (j & 1), 2 * (j // 2)
-                for i in range(16):
-                    values[128 * h + 16 * j + i] = s * np.float32(data[q + i] >> shift & 3) - m
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, dmin = half(data, p + 80), half(data, p + 82)
+    for h in range(2):
+        for j in range(8):
+            scale, minimum = data[p + 8 * h + j] & 15, data[p + 8 * h + j] >> 4
+            s, m = d * np.float32(scale), dmin * np.float32(minimum)
+            q, shift = p + 16 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+            for i in range(16):
+                values[128 * h + 16 * j + i] = s * np.float32(data[q + i] >> shift & 3) - m
 
 
 FORMAT = BlockFormat("Q2_K", (80, 82), unpack, split, bits=2, group=16)

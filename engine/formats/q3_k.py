@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q2_k import twos
 
 
@@ -30,23 +30,19 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(quads, word(106) >> 16, small=[(byte & 63) - 32 for byte in in_bytes(scales)])
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 110):
-        p = block * 110
-        d = half(data, p + 108)
-        for h in range(2):
-            for j in range(8):
-                low = data[p + 96 + j] >> 4 * h & 15
-                high = data[p + 104 + (j & 3)] >> 4 * h + 2 * (j // 4) & 3
-                s = d * np.float32((low | high << 4) - 32)
-                q, shift = p + 32 + 32 * h + 16 * (j & 1), 2 * (j // 2)
-                third, bit = p + 16 * (j & 1), 4 * h + j // 2
-                for i in range(16):
-                    quant = data[q + i] >> shift & 3 | (data[third + i] >> bit & 1) << 2
-                    values[128 * h + 16 * j + i] = s * np.float32(quant - 4)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p + 108)
+    for h in range(2):
+        for j in range(8):
+            low = data[p + 96 + j] >> 4 * h & 15
+            high = data[p + 104 + (j & 3)] >> 4 * h + 2 * (j // 4) & 3
+            s = d * np.float32((low | high << 4) - 32)
+            q, shift = p + 32 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+            third, bit = p + 16 * (j & 1), 4 * h + j // 2
+            for i in range(16):
+                quant = data[q + i] >> shift & 3 | (data[third + i] >> bit & 1) << 2
+                values[128 * h + 16 * j + i] = s * np.float32(quant - 4)
 
 
 FORMAT = BlockFormat("Q3_K", (108,), unpack, split, bits=3, offset=4, group=16, signed=True)

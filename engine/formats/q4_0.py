@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 
 def nibbles(word: Callable[[int], Word], at: int) -> list[Word]:
@@ -23,16 +23,12 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(nibbles(word, 2), word(0))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(32, np.float32)
-    for block in range(len(data) // 18):
-        p = block * 18
-        d, q = half(data, p), p + 2
-        for i in range(16):
-            values[i] = d * np.float32((data[q + i] & 15) - 8)
-            values[16 + i] = d * np.float32((data[q + i] >> 4) - 8)
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, q = half(data, p), p + 2
+    for i in range(16):
+        values[i] = d * np.float32((data[q + i] & 15) - 8)
+        values[16 + i] = d * np.float32((data[q + i] >> 4) - 8)
 
 
 FORMAT = BlockFormat("Q4_0", (0,), unpack, split, bits=4, offset=8)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q4_0 import nibbles
 
 
@@ -18,16 +18,12 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(nibbles(word, 4), word(0), word(0) >> 16 ^ 0x8000)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(32, np.float32)
-    for block in range(len(data) // 20):
-        p = block * 20
-        d, m, q = half(data, p), half(data, p + 2), p + 4
-        for i in range(16):
-            values[i] = d * np.float32(data[q + i] & 15) + m
-            values[16 + i] = d * np.float32(data[q + i] >> 4) + m
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, m, q = half(data, p), half(data, p + 2), p + 4
+    for i in range(16):
+        values[i] = d * np.float32(data[q + i] & 15) + m
+        values[16 + i] = d * np.float32(data[q + i] >> 4) + m
 
 
 FORMAT = BlockFormat("Q4_1", (0, 2), unpack, split, bits=4)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
-from engine.formats.jit import half, helper, kernel, store
+from engine.formats.jit import half, helper
 
 
 @helper
@@ -45,19 +45,15 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(fours(word, 16), word(0), word(0) >> 16, packed_scales(word))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 144):
-        p = block * 144
-        d, dmin = half(data, p), half(data, p + 2)
-        for j in range(8):
-            scale, minimum = scale_and_minimum(data, p + 4, j)
-            s, m = d * np.float32(scale), dmin * np.float32(minimum)
-            q, shift = p + 16 + 32 * (j // 2), 4 * (j & 1)
-            for i in range(32):
-                values[32 * j + i] = s * np.float32(data[q + i] >> shift & 15) - m
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, dmin = half(data, p), half(data, p + 2)
+    for j in range(8):
+        scale, minimum = scale_and_minimum(data, p + 4, j)
+        s, m = d * np.float32(scale), dmin * np.float32(minimum)
+        q, shift = p + 16 + 32 * (j // 2), 4 * (j & 1)
+        for i in range(32):
+            values[32 * j + i] = s * np.float32(data[q + i] >> shift & 15) - m
 
 
 FORMAT = BlockFormat("Q4_K", (0, 2), unpack, split, bits=4)

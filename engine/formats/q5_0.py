@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word, bits_of_quad
-from engine.formats.jit import half, kernel, store, word
+from engine.formats.jit import half, word
 from engine.formats.q4_0 import nibbles
 
 
@@ -26,16 +26,12 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(fives(word, 2), word(0))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(32, np.float32)
-    for block in range(len(data) // 22):
-        p = block * 22
-        d, fifth, q = half(data, p), word(data, p + 2), p + 6
-        for i in range(16):
-            values[i] = d * np.float32((data[q + i] & 15 | (fifth >> i & 1) << 4) - 16)
-            values[16 + i] = d * np.float32((data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4) - 16)
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, fifth, q = half(data, p), word(data, p + 2), p + 6
+    for i in range(16):
+        values[i] = d * np.float32((data[q + i] & 15 | (fifth >> i & 1) << 4) - 16)
+        values[16 + i] = d * np.float32((data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4) - 16)
 
 
 FORMAT = BlockFormat("Q5_0", (0,), unpack, split, bits=5, offset=16)

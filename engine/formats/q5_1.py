@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store, word
+from engine.formats.jit import half, word
 from engine.formats.q5_0 import fives
 
 
@@ -18,16 +18,12 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(fives(word, 4), word(0), word(0) >> 16 ^ 0x8000)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(32, np.float32)
-    for block in range(len(data) // 24):
-        p = block * 24
-        d, m, fifth, q = half(data, p), half(data, p + 2), word(data, p + 4), p + 8
-        for i in range(16):
-            values[i] = d * np.float32(data[q + i] & 15 | (fifth >> i & 1) << 4) + m
-            values[16 + i] = d * np.float32(data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4) + m
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, m, fifth, q = half(data, p), half(data, p + 2), word(data, p + 4), p + 8
+    for i in range(16):
+        values[i] = d * np.float32(data[q + i] & 15 | (fifth >> i & 1) << 4) + m
+        values[16 + i] = d * np.float32(data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4) + m
 
 
 FORMAT = BlockFormat("Q5_1", (0, 2), unpack, split, bits=5)

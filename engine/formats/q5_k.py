@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q4_k import fours, packed_scales, scale_and_minimum
 
 
@@ -22,20 +22,16 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(quads, word(0), word(0) >> 16, packed_scales(word))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 176):
-        p = block * 176
-        d, dmin = half(data, p), half(data, p + 2)
-        for j in range(8):
-            scale, minimum = scale_and_minimum(data, p + 4, j)
-            s, m = d * np.float32(scale), dmin * np.float32(minimum)
-            fifth, q, shift = p + 16, p + 48 + 32 * (j // 2), 4 * (j & 1)
-            for i in range(32):
-                quant = data[q + i] >> shift & 15 | (data[fifth + i] >> j & 1) << 4
-                values[32 * j + i] = s * np.float32(quant) - m
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, dmin = half(data, p), half(data, p + 2)
+    for j in range(8):
+        scale, minimum = scale_and_minimum(data, p + 4, j)
+        s, m = d * np.float32(scale), dmin * np.float32(minimum)
+        fifth, q, shift = p + 16, p + 48 + 32 * (j // 2), 4 * (j & 1)
+        for i in range(32):
+            quant = data[q + i] >> shift & 15 | (data[fifth + i] >> j & 1) << 4
+            values[32 * j + i] = s * np.float32(quant) - m
 
 
 FORMAT = BlockFormat("Q5_K", (0, 2), unpack, split, bits=5)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q2_k import twos
 
 
@@ -25,21 +25,17 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(quads, word(206) >> 16, small=in_bytes([word(192 + 4 * i) for i in range(4)]))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 210):
-        p = block * 210
-        d = half(data, p + 208)
-        for h in range(2):
-            for j in range(8):
-                s = d * np.float32(np.int8(data[p + 192 + 8 * h + j]))
-                low, low_shift = p + 64 * h + 16 * (j & 3), 4 * (j // 4)
-                high, high_shift = p + 128 + 32 * h + 16 * (j & 1), 2 * (j // 2)
-                for i in range(16):
-                    quant = data[low + i] >> low_shift & 15 | (data[high + i] >> high_shift & 3) << 4
-                    values[128 * h + 16 * j + i] = s * np.float32(quant - 32)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p + 208)
+    for h in range(2):
+        for j in range(8):
+            s = d * np.float32(np.int8(data[p + 192 + 8 * h + j]))
+            low, low_shift = p + 64 * h + 16 * (j & 3), 4 * (j // 4)
+            high, high_shift = p + 128 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+            for i in range(16):
+                quant = data[low + i] >> low_shift & 15 | (data[high + i] >> high_shift & 3) << 4
+                values[128 * h + 16 * j + i] = s * np.float32(quant - 32)
 
 
 FORMAT = BlockFormat("Q6_K", (208,), unpack, split, bits=6, offset=32, group=16, signed=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
@@ -17,15 +17,11 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts([word(2 + 4 * i) ^ 0x80808080 for i in range(8)], word(0))
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(32, np.float32)
-    for block in range(len(data) // 34):
-        p = block * 34
-        d, q = half(data, p), p + 2
-        for i in range(32):
-            values[i] = d * np.float32(np.int8(data[q + i]))
-        store(values, out, block * 32)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d, q = half(data, p), p + 2
+    for i in range(32):
+        values[i] = d * np.float32(np.int8(data[q + i]))
 
 
 FORMAT = BlockFormat("Q8_0", (0,), unpack, split, bits=8, offset=128)

@@ -41,6 +41,10 @@ class ScaledFormat(Format):
     scales: PlainFormat
     share: str
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return "U8", self.scales.name
+
     def valid(self, parts: Parts) -> bool:
         if not len(parts[0]):
             return True

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 
 # The runs: offset of the first byte, number of bytes, quants in a byte.
 RUNS = ((0, 32, 5), (32, 16, 5), (48, 4, 4))
@@ -35,22 +35,18 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(quads, word(50) >> 16)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 54):
-        p = block * 54
-        d = half(data, p + 52)
-        at = 0
-        for first, nbytes, quants in RUNS:
-            power = 1
-            for _ in range(quants):
-                for i in range(nbytes):
-                    quant = (data[p + first + i] * power & 255) * 3 >> 8
-                    values[at + i] = d * np.float32(quant - 1)
-                at += nbytes
-                power *= 3
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p + 52)
+    at = 0
+    for first, nbytes, quants in RUNS:
+        power = 1
+        for _ in range(quants):
+            for i in range(nbytes):
+                quant = (data[p + first + i] * power & 255) * 3 >> 8
+                values[at + i] = d * np.float32(quant - 1)
+            at += nbytes
+            power *= 3
 
 
 FORMAT = BlockFormat("TQ1_0", (52,), unpack, split, bits=2, offset=1, group=256)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.formats.blocks import BlockFormat, BlockParts, Word
-from engine.formats.jit import half, kernel, store
+from engine.formats.jit import half
 from engine.formats.q2_k import twos
 
 
@@ -19,17 +19,13 @@ def split(word: Callable[[int], Word]) -> BlockParts:
     return BlockParts(twos(word, 0), word(62) >> 16)
 
 
-@kernel
-def unpack(data, out):  # type: ignore[no-untyped-def]
-    values = np.empty(256, np.float32)
-    for block in range(len(data) // 66):
-        p = block * 66
-        d = half(data, p + 64)
-        for j in range(8):
-            q, shift = p + 32 * (j // 4), 2 * (j % 4)
-            for i in range(32):
-                values[32 * j + i] = d * np.float32((data[q + i] >> shift & 3) - 1)
-        store(values, out, block * 256)
+def unpack(data, p, values):  # type: ignore[no-untyped-def]
+    """See `engine.formats.blocks.Unpack`."""
+    d = half(data, p + 64)
+    for j in range(8):
+        q, shift = p + 32 * (j // 4), 2 * (j % 4)
+        for i in range(32):
+            values[32 * j + i] = d * np.float32((data[q + i] >> shift & 3) - 1)
 
 
 FORMAT = BlockFormat("TQ2_0", (64,), unpack, split, bits=2, offset=1, group=256)

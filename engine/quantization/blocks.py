@@ -1,60 +1,40 @@
-"""Unpacks and multiplies ggml's block formats."""
+"""Unpacks ggml's block formats."""
 
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.formats import BlockFormat
 from engine.formats.block_scales import KINDS
 from engine.formats.code_book import CodeBook
-from engine.quantization import triton
-from engine.quantization.parts import TensorParts, constant
-
-_PIECE = 1 << 20  # numbers that are rounded at a time
+from engine.quantization.parts import TensorParts, constant, unpack_rows
 
 
-def unpack(
-    form: BlockFormat,
-    parts: TensorParts,
-    shape: tuple[int, int],
-    out: Tensor,
-    way: str,
-    first: int,
-    count: int,
-) -> Tensor:
-    """See `engine.quantization.operations.unpack`. way: one of the ladder "unpack" in `engine.ways`."""
-    columns = shape[1]
+def prepare_kernel(form: BlockFormat, out: NDArray[Any]) -> None:
+    """Make the kernel that unpacks to arrays like `out`, which is empty, ready."""
+    form.kernel(np.empty(0, np.uint8), out)
+
+
+def rows_of(form: BlockFormat, data: Tensor, columns: int, first: int, count: int) -> Tensor:
+    """Return the bytes of rows first..first + count."""
     row = columns // form.values * form.nbytes
-    data = parts[0][first * row : (first + count) * row]
-    place = out.as_strided((count, columns), (columns, 1))
-    if way == "triton":
-        triton.unpack_blocks(form.name, data, place)
-    elif way == "torch":
-        place.copy_(numbers(form, data.view(-1, form.nbytes)).view(place.shape))
-    elif place.is_cpu:
-        _unpack_on_cpu(form, data, place.view(-1))
-    else:
-        host = torch.empty(place.numel(), dtype=place.dtype)
-        _unpack_on_cpu(form, data.cpu(), host)
-        place.copy_(host.view(place.shape))
-    return place
+    return data[first * row : (first + count) * row]
 
 
-def _unpack_on_cpu(form: BlockFormat, data: Tensor, out: Tensor) -> None:
-    if out.dtype == torch.bfloat16:
-        form.unpack(data.numpy(), out.view(torch.uint16).numpy())
-    elif out.dtype == torch.float32:
-        form.unpack(data.numpy(), out.numpy())
-    else:  # float16 has no kernel: round float32 numbers while they are in the processor's cache
-        wide = torch.empty(min(_PIECE, len(out)))
-        for start in range(0, len(out), _PIECE):
-            piece = out[start : start + _PIECE]
-            at = start // form.values * form.nbytes
-            stored = data[at : at + len(piece) // form.values * form.nbytes]
-            form.unpack(stored.numpy(), wide[: len(piece)].numpy())
-            piece.copy_(wide[: len(piece)])
+def unpack_on_cpu(
+    form: BlockFormat, parts: TensorParts, shape: tuple[int, int], first: int, place: Tensor
+) -> None:
+    """Unpack rows of a matrix in RAM from row `first` on to `place`, [count, columns]."""
+
+    def unpack(start: int, stop: int, out: NDArray[Any]) -> None:
+        form.kernel(rows_of(form, parts[0], shape[1], first + start, stop - start).numpy(), out)
+
+    unpack_rows(place, unpack)
 
 
 @dataclass(slots=True)
@@ -74,7 +54,13 @@ class _TensorWords:
         return list(_words_of(book, self.blocks.device)[index].unbind(1))
 
 
-def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
+def numbers(form: BlockFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int) -> Tensor:
+    """Unpack rows first..first + count in plain torch: float32 [count, columns]."""
+    stored = rows_of(form, parts[0], shape[1], first, count).view(-1, form.nbytes)
+    return numbers_of(form, stored).view(count, shape[1])
+
+
+def numbers_of(form: BlockFormat, blocks: Tensor) -> Tensor:
     """Unpack blocks on any device, in plain torch: uint8 [blocks, bytes] -> float32 [blocks, values]."""
     parts = form.split(_TensorWords(blocks))
     quants = torch.stack([quad.int() for quad in parts.quads], dim=1).view(torch.uint8)

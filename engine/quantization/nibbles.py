@@ -1,14 +1,15 @@
 """Unpacks numbers of four bits whose scales are apart; `engine.formats.nibbles` says how they are stored."""
 
+from typing import Any
+
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.formats import NibbleFormat, PlainFormat
-from engine.formats.jit import kernel, spread, store
-from engine.quantization.parts import DTYPES, TensorParts, constant, typed
-
-_PIECE = 1 << 17  # numbers that a thread unpacks at a time
+from engine.formats.jit import kernel, store
+from engine.quantization.parts import DTYPES, TensorParts, constant, typed, unpack_rows
 
 
 @kernel
@@ -30,19 +31,10 @@ def _unpack(data, scales, zeros, levels, out):  # type: ignore[no-untyped-def]
             store(values, out, 2 * half * (row * groups + at))
 
 
-def prepare_kernel(form: NibbleFormat, out: np.ndarray) -> None:
+def prepare_kernel(form: NibbleFormat, out: NDArray[Any]) -> None:
     """Make the kernel that unpacks to arrays like `out`, which is empty, ready."""
     empty = np.empty((0, 0), np.float32)
     _unpack(np.empty((0, 0), np.uint8), empty, empty, np.array(form.levels, np.float32), out)
-
-
-def typed_parts(form: NibbleFormat, parts: TensorParts) -> TensorParts:
-    """Return the parts as numbers of their types; the quants, and scales of 8 bits, as bytes."""
-    scales = parts[1]
-    if isinstance(form.scales, PlainFormat):
-        scales = typed(scales, DTYPES[form.scales.name])
-    third = torch.int32 if form.third == "zeros" else torch.float32
-    return [parts[0], scales, *(typed(part, third) for part in parts[2:])]
 
 
 def numbers(form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int) -> Tensor:
@@ -57,8 +49,13 @@ def unpack_on_cpu(
     form: NibbleFormat, parts: TensorParts, shape: tuple[int, int], first: int, place: Tensor
 ) -> None:
     """Unpack rows of a matrix in RAM from row `first` on to `place`, [count, columns]."""
-    data, scales, zeros = _of_rows(form, parts, shape, first, len(place))
-    _unpack_on_cpu(form, data, scales, zeros, place)
+    data, scales, zeros = (part.numpy() for part in _of_rows(form, parts, shape, first, len(place)))
+    levels = np.array(form.levels, np.float32)
+
+    def unpack(start: int, stop: int, out: NDArray[Any]) -> None:
+        _unpack(data[start:stop], scales[start:stop], zeros[start:stop], levels, out)
+
+    unpack_rows(place, unpack)
 
 
 def _of_rows(
@@ -94,19 +91,3 @@ def _zeros(form: NibbleFormat, parts: TensorParts, scales: Tensor, first: int) -
     which = torch.arange(first, first + len(scales), device=scales.device)
     words = typed(parts[2], torch.int32).view(-1, scales.shape[1])
     return (words[which // 8] >> (4 * (which % 8))[:, None] & 15).float() - 8
-
-
-def _unpack_on_cpu(form: NibbleFormat, data: Tensor, scales: Tensor, zeros: Tensor, place: Tensor) -> None:
-    stored, levels = data.numpy(), np.array(form.levels, np.float32)
-    scale, zero = scales.numpy(), zeros.numpy()
-
-    def work(start: int, stop: int) -> None:
-        rows = place[start:stop]
-        # float16 has no kernel: round float32 numbers while they are in the processor's cache.
-        wide = torch.empty(rows.shape) if rows.dtype == torch.float16 else rows
-        target = (wide.view(torch.uint16) if wide.dtype == torch.bfloat16 else wide).view(-1).numpy()
-        _unpack(stored[start:stop], scale[start:stop], zero[start:stop], levels, target)
-        if wide is not rows:
-            rows.copy_(wide)
-
-    spread(len(stored), work, max(1, _PIECE // place.shape[1]))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 
 import numpy as np
 import torch
@@ -19,8 +20,16 @@ from engine.formats import (
     ScaledFormat,
     format_named,
 )
-from engine.quantization import apart, blocks, grouped, nibbles, scaled, triton
-from engine.quantization.parts import DTYPES, TensorParts, typed
+from engine.quantization import blocks, grouped, nibbles, scaled, triton
+from engine.quantization.parts import DTYPES, TensorParts, typed, typed_parts
+
+# What unpacks each kind of format: `numbers` in plain torch, `unpack_on_cpu` with compiled loops.
+MODULES: dict[type[Format], ModuleType] = {
+    BlockFormat: blocks,
+    GroupedFormat: grouped,
+    ScaledFormat: scaled,
+    NibbleFormat: nibbles,
+}
 
 
 def prepare_kernel(name: str, dtype: torch.dtype) -> None:
@@ -28,16 +37,10 @@ def prepare_kernel(name: str, dtype: torch.dtype) -> None:
     user's cache, or compile it. Raises UnsupportedModel if the format is unknown."""
     form = format_named(name)
     out = np.empty(0, np.uint16 if dtype == torch.bfloat16 else np.float32)
-    if isinstance(form, BlockFormat):
-        form.kernel(np.empty(0, np.uint8), out)
-    elif isinstance(form, FactoredFormat):
-        form.blocks.kernel(np.empty(0, np.uint8), out)
-    elif isinstance(form, GroupedFormat):
-        grouped.prepare_kernel(form, out)
-    elif isinstance(form, ScaledFormat):
-        scaled.prepare_kernel(out)
-    elif isinstance(form, NibbleFormat):
-        nibbles.prepare_kernel(form, out)
+    if isinstance(form, FactoredFormat):
+        form = form.blocks
+    if not isinstance(form, PlainFormat):
+        MODULES[type(form)].prepare_kernel(form, out)
 
 
 def unpack(
@@ -71,21 +74,55 @@ def unpacker(
 ) -> Callable[[int, int], Tensor]:
     """Return `unpack` as a function of (first, count): what does not depend on the rows is done once, because
     on a card this takes longer than the rows' numbers."""
-    if isinstance(form, BlockFormat):
-        return partial(blocks.unpack, form, parts, shape, out, way or _unpacking(form, out, groups))
-    if isinstance(form, GroupedFormat):
-        assert groups is not None
-        way = way or _unpacking(form, out, groups)
-        stored = grouped.typed_parts(form, parts) if way == "triton" else parts
-        return partial(grouped.unpack, form, stored, shape, out, groups, way)
-    if isinstance(form, ScaledFormat | NibbleFormat):
-        way = way or _unpacking(form, out, groups)
-        stored = apart.typed_parts(form, parts) if way == "triton" else parts
-        return partial(apart.unpack, form, stored, shape, out, way)
+    if isinstance(form, PlainFormat):
+        return partial(_converted, typed(parts[0], DTYPES[form.name]).view(shape), out)
     if isinstance(form, FactoredFormat):
         factor = typed(parts[1], torch.float32)
         return partial(_multiplied, unpacker(form.blocks, parts[:1], shape, out, way=way), factor)
-    return partial(_converted, typed(parts[0], DTYPES[form.name]).view(shape), out)
+    way = way or _unpacking(form, out, groups)
+    stored = typed_parts(form, parts) if way == "triton" else parts
+    return partial(_unpacked, form, stored, shape, out, groups, way)
+
+
+def _unpacked(
+    form: Format,
+    parts: TensorParts,
+    shape: tuple[int, int],
+    out: Tensor,
+    groups: Groups | None,
+    way: str,
+    first: int,
+    count: int,
+) -> Tensor:
+    """See `unpack`. parts: for "triton", `typed_parts`. GPTQ and AWQ stay transposed, as they are stored."""
+    module, more = MODULES[type(form)], (groups,) if groups else ()
+    size = (shape[1], count) if groups else (count, shape[1])
+    place = out.as_strided(size, (size[1], 1))
+    if isinstance(form, BlockFormat):  # only these bytes are needed
+        parts, first = [blocks.rows_of(form, parts[0], shape[1], first, count)], 0
+    if way == "triton":
+        _unpack_on_card(form, parts, shape, first, place, groups)
+    elif way == "torch":
+        place.copy_(module.numbers(form, parts, shape, first, count, *more))
+    elif place.is_cpu:
+        module.unpack_on_cpu(form, parts, shape, first, place, *more)
+    else:
+        with torch.inference_mode(False):  # other threads write to it
+            host = torch.empty(size, dtype=place.dtype)
+        module.unpack_on_cpu(form, [part.cpu() for part in parts], shape, first, host, *more)
+        place.copy_(host)
+    return place.t() if groups else place
+
+
+def _unpack_on_card(
+    form: Format, parts: TensorParts, shape: tuple[int, int], first: int, place: Tensor, groups: Groups | None
+) -> None:
+    if isinstance(form, BlockFormat):
+        triton.unpack_blocks(form.name, parts[0], place)
+    elif groups:
+        triton.unpack_grouped(form.name, parts, shape, first, place.shape[1], groups, place)
+    else:
+        triton.unpack_apart(form.name, parts, shape, first, place)
 
 
 def _multiplied(unpack: Callable[[int, int], Tensor], factor: Tensor, first: int, count: int) -> Tensor:
@@ -109,10 +146,10 @@ def product(
     if isinstance(form, BlockFormat):
         return triton.multiply_blocks(form.name, parts[0], x, shape[0])
     if isinstance(form, ScaledFormat | NibbleFormat):
-        return triton.multiply_apart(form.name, apart.typed_parts(form, parts), x, shape[0])
+        return triton.multiply_apart(form.name, typed_parts(form, parts), x, shape[0])
     assert isinstance(form, GroupedFormat)
     assert groups is not None
-    return triton.multiply_grouped(form.name, grouped.typed_parts(form, parts), groups, x, shape[0])
+    return triton.multiply_grouped(form.name, typed_parts(form, parts), groups, x, shape[0])
 
 
 def on_card(array: Tensor) -> bool:

@@ -1,16 +1,23 @@
-"""Stored bytes as tensors."""
+"""Stored bytes as tensors, and rows unpacked from them on all cores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from engine.formats import Format
+from engine.formats.jit import spread
 
 # The stored bytes of one matrix: one tensor, uint8 [bytes], for each span of its `checkpoints.Weight`.
 TensorParts = Sequence[Tensor]
 
 # The dtype of each format of plain numbers.
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+_STORED = {**DTYPES, "U8": torch.uint8, "I32": torch.int32}
+_PIECE = 1 << 17  # how many numbers a thread unpacks at a time: taking the next piece costs next to nothing
 
 
 @cache
@@ -27,3 +34,25 @@ def typed(data: Tensor, dtype: torch.dtype) -> Tensor:
     if data.data_ptr() % dtype.itemsize or data.storage_offset() % dtype.itemsize:
         data = data.clone()
     return data.view(dtype)
+
+
+def typed_parts(form: Format, parts: TensorParts) -> TensorParts:
+    """Return the parts as numbers of their types, as Triton's kernels read them."""
+    return [typed(part, _STORED[name]) for part, name in zip(parts, form.parts, strict=False)]
+
+
+def unpack_rows(place: Tensor, unpack: Callable[[int, int, NDArray[Any]], None]) -> None:
+    """Unpack to `place`, [rows, columns] in RAM, on all cores. unpack: takes start and stop, and writes these
+    rows to an array [numbers], float32, or uint16 for bfloat16."""
+
+    def work(start: int, stop: int) -> None:
+        rows = place[start:stop]
+        # float16 has no kernel: round float32 numbers while they are in the processor's cache.
+        wide = torch.empty(rows.shape) if rows.dtype == torch.float16 else rows
+        unpack(
+            start, stop, (wide.view(torch.uint16) if wide.dtype == torch.bfloat16 else wide).view(-1).numpy()
+        )
+        if wide is not rows:
+            rows.copy_(wide)
+
+    spread(len(place), work, max(1, _PIECE // place.shape[1]))

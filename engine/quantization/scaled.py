@@ -1,15 +1,16 @@
 """Unpacks FP8; `engine.formats.scaled` says how it is stored."""
 
+from typing import Any
+
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.formats import ScaledFormat
-from engine.formats.jit import kernel, spread, store
+from engine.formats.jit import kernel, store
 from engine.formats.scaled import BLOCK
-from engine.quantization.parts import DTYPES, TensorParts, typed
-
-_PIECE = 1 << 17  # numbers that a thread unpacks at a time
+from engine.quantization.parts import DTYPES, TensorParts, typed, unpack_rows
 
 
 @kernel
@@ -38,14 +39,9 @@ def _unpack(data, scales, width, out):  # type: ignore[no-untyped-def]
             store(values[:count], out, row * columns + at * width)
 
 
-def prepare_kernel(out: np.ndarray) -> None:
+def prepare_kernel(form: ScaledFormat, out: NDArray[Any]) -> None:
     """Make the kernel that unpacks to arrays like `out`, which is empty, ready."""
     _unpack(np.empty((0, 0), np.uint8), np.empty((0, 0), np.float32), BLOCK, out)
-
-
-def typed_parts(form: ScaledFormat, parts: TensorParts) -> TensorParts:
-    """Return the parts as bytes and scales of their type."""
-    return [parts[0], typed(parts[1], DTYPES[form.scales.name])]
 
 
 def numbers(form: ScaledFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int) -> Tensor:
@@ -62,9 +58,14 @@ def unpack_on_cpu(
 ) -> None:
     """Unpack rows of a matrix in RAM from row `first` on to `place`, [count, columns]."""
     count, columns = place.shape
-    scales = _scales_of_rows(form, parts[1], shape, first, count)
-    data = parts[0].view(shape)[first : first + count]
-    _unpack_on_cpu(data, scales, BLOCK if form.share == "block" else columns, place)
+    scales = _scales_of_rows(form, parts[1], shape, first, count).contiguous().numpy()
+    data = parts[0].view(shape)[first : first + count].numpy()
+    width = BLOCK if form.share == "block" else columns
+
+    def unpack(start: int, stop: int, out: NDArray[Any]) -> None:
+        _unpack(data[start:stop], scales[start:stop], width, out)
+
+    unpack_rows(place, unpack)
 
 
 def _scales_of_rows(
@@ -77,18 +78,3 @@ def _scales_of_rows(
     if form.share == "row":
         return table[first : first + count]
     return table[torch.arange(first, first + count, device=table.device) // BLOCK]
-
-
-def _unpack_on_cpu(data: Tensor, scales: Tensor, width: int, place: Tensor) -> None:
-    stored, table = data.numpy(), scales.contiguous().numpy()
-
-    def work(start: int, stop: int) -> None:
-        rows = place[start:stop]
-        # float16 has no kernel: round float32 numbers while they are in the processor's cache.
-        wide = torch.empty(rows.shape) if rows.dtype == torch.float16 else rows
-        target = (wide.view(torch.uint16) if wide.dtype == torch.bfloat16 else wide).view(-1).numpy()
-        _unpack(stored[start:stop], table[start:stop], width, target)
-        if wide is not rows:
-            rows.copy_(wide)
-
-    spread(len(data), work, max(1, _PIECE // data.shape[1]))

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from engine.formats import BlockFormat
 from engine.model.rows import Rows
-from engine.quantization import blocks, grouped
+from engine.quantization import operations
 from engine.quantization import triton as kernels
 from engine.quantization.random_matrix import PACKED, random_packed
 from tests.engine.models import CONFIGS, ours, reference
@@ -16,11 +15,9 @@ CPU = "cpu"
 
 def plain(packed):
     """Return `packed` unpacked by plain torch on its own device, as float32 on the CPU."""
-    if isinstance(packed.format, BlockFormat):
-        stored = packed.parts[0].view(-1, packed.format.nbytes)
-        return blocks.numbers(packed.format, stored).view(packed.shape).cpu()
-    whole = packed.parts, packed.shape, 0, packed.shape[0], packed.groups
-    return grouped.numbers(packed.format, *whole).t().cpu()
+    out = torch.empty(packed.shape, device=packed.workspace.device)
+    whole = packed.parts, packed.shape, 0, packed.shape[0], out, packed.groups
+    return operations.unpack(packed.format, *whole, way="torch").cpu()
 
 
 @pytest.mark.parametrize("name", PACKED)

@@ -10,7 +10,8 @@ import torch
 from engine.checkpoints import Groups
 from engine.checkpoints.storage import BLOCKS
 from engine.formats import FORMATS, BlockFormat, NibbleFormat, ScaledFormat, format_named
-from engine.quantization import apart, grouped
+from engine.quantization import grouped, operations
+from engine.quantization import parts as stored_parts
 from engine.quantization import triton as kernels
 from engine.quantization.random_matrix import random_packed
 from tests.engine.formats.made import reference
@@ -111,7 +112,7 @@ def multiplied(packed, x):
         return kernels.multiply_apart(packed.format.name, apart_parts(packed, x.device), x, packed.shape[0])
     if packed.groups is None:
         return kernels.multiply_blocks(packed.format.name, packed.parts[0], x, packed.shape[0])
-    parts = grouped.typed_parts(packed.format, packed.parts)
+    parts = stored_parts.typed_parts(packed.format, packed.parts)
     return kernels.multiply_grouped(packed.format.name, parts, packed.groups, x, packed.shape[0])
 
 
@@ -181,13 +182,14 @@ APART_SHAPES = {
 
 
 def apart_parts(packed, device):
-    return apart.typed_parts(packed.format, [part.to(device) for part in packed.parts])
+    return stored_parts.typed_parts(packed.format, [part.to(device) for part in packed.parts])
 
 
 def assert_unpacks(packed, device):
     """Compare the kernel's numbers with the processor's and with plain torch's, to the bit."""
     (rows, columns), numbers = packed.shape, packed.dense()
-    assert torch.equal(apart.numbers(packed.format, packed.parts, packed.shape, 0, rows), numbers)
+    in_torch = operations.MODULES[type(packed.format)].numbers
+    assert torch.equal(in_torch(packed.format, packed.parts, packed.shape, 0, rows), numbers)
     parts = apart_parts(packed, device)
     for first in {0, rows // 3}:
         out = torch.full(((rows - first) * columns + 7,), 9.0, device=device)
@@ -270,7 +272,7 @@ def matrix(kind, act_order):
 
 
 def typed_parts(name, parts, device):
-    return grouped.typed_parts(format_named(name), [part.to(device) for part in parts])
+    return stored_parts.typed_parts(format_named(name), [part.to(device) for part in parts])
 
 
 @pytest.mark.parametrize("kind", MATRICES)

@@ -118,7 +118,7 @@ def multiply_grouped(name: str, parts: TensorParts, groups: Groups, x: Tensor, r
 
 def unpack_apart(name: str, parts: TensorParts, shape: tuple[int, int], first: int, out: Tensor) -> None:
     """Unpack rows from `first` on of a matrix of `shape` (rows, columns) in a format whose scales are apart,
-    `name`, to `out`, [count, columns], contiguous. parts: as `engine.quantization.apart.typed_parts` returns
+    `name`, to `out`, [count, columns], contiguous. parts: as `engine.quantization.parts.typed_parts` returns
     them."""
     from engine.quantization.triton import apart
 

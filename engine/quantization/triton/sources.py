@@ -12,6 +12,7 @@ from engine.formats import (
     FORMATS,
     BlockFormat,
     FactoredFormat,
+    Format,
     GroupedFormat,
     NibbleFormat,
     PlainFormat,
@@ -20,7 +21,7 @@ from engine.formats import (
 from engine.quantization.triton import ROWS, apart, ggml, grouped, split, tiles
 
 SCALES = {"F16": "*fp16", "BF16": "*bf16", "F32": "*fp32"}
-_GROUP = {"E8M0": 32, "E4M3": 16}  # columns of a group, by the scales; of others USUAL_GROUPS.size
+_POINTERS = {**SCALES, "U8": "*u8", "I32": "*i32"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def sum_of_parts(dtype: str) -> KernelSource:
 def _of_groups(
     name: str, form: GroupedFormat, groups: Groups, dtype: str, rows: Sequence[int]
 ) -> Iterator[tuple[str, KernelSource]]:
-    pointers = {"quants": "*i32", "zeros": "*i32", "scales": SCALES[form.scales.name], "index": "*i32"}
+    pointers = _pointers(form, "quants", "zeros", "scales", "index")
     constants: dict[str, Any] = dict(
         zip(("AWQ", "BITS", "SIZE", "PLUS"), grouped.constants(form.awq, groups), strict=True)
     )
@@ -112,6 +113,11 @@ def _of_groups(
     yield from _both(subject, grouped, grouped.TILES, pointers, constants, unpacking, dtype, rows)
 
 
+def _pointers(form: Format, *arguments: str) -> dict[str, str]:
+    """Return the types of the arguments that point to the parts of a matrix."""
+    return {name: _POINTERS[stored] for name, stored in zip(arguments, form.parts, strict=False)}
+
+
 def _of_parts(
     name: str,
     form: ScaledFormat | NibbleFormat,
@@ -119,14 +125,10 @@ def _of_parts(
     dtype: str,
     rows: Sequence[int],
 ) -> Iterator[tuple[str, KernelSource]]:
-    scales = form.scales.name if isinstance(form.scales, PlainFormat) else form.scales
-    pointers = {"data": "*u8", "scales": SCALES.get(scales, "*u8")}
-    of = apart.formulas(name, _GROUP.get(scales, USUAL_GROUPS.size))
+    pointers = _pointers(form, "data", "scales", "third")
+    of = apart.formulas(name, form.group or USUAL_GROUPS.size if isinstance(form, NibbleFormat) else 0)
     constants = dict(zip(("SCALE", "QUANT", "ZEROS", "TALL", "WIDE"), of, strict=True)) | {"SIZE": of.size}
-    third = form.third if isinstance(form, NibbleFormat) else ""
-    if third:
-        pointers["third"] = "*i32" if third == "zeros" else "*fp32"
-    else:
+    if len(form.parts) < 3:
         constants["third"] = None
     unpacking = dict(zip(("ROWS", "STEP"), apart.UNPACKED, strict=True))
     yield from _both(name, apart, of_products, pointers, constants, unpacking, dtype, rows)

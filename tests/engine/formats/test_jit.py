@@ -56,7 +56,7 @@ import numpy as np, platformdirs
 platformdirs.user_cache_path = lambda *args, **kwargs: Path(sys.argv[1])
 from engine.formats import jit, q8_0
 out = np.zeros(32, np.float32)
-q8_0.unpack(np.array([0, 0x3C] + [7] * 32, np.uint8), out)
+q8_0.FORMAT.kernel(np.array([0, 0x3C] + [7] * 32, np.uint8), out)
 print(out[0], jit._CACHED)
 """
     no_folder = tmp_path / "file"

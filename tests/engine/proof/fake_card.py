@@ -15,7 +15,7 @@ import torch
 from engine import sampling, ways
 from engine.proof import checks, worker
 from engine.proof.trial import Trial, TriedWay
-from engine.quantization import apart, blocks, grouped, operations, triton
+from engine.quantization import blocks, operations, triton
 from engine.sampling import philox
 from tests.engine.streaming.fake_link import Event, FakeLink
 
@@ -102,11 +102,11 @@ def with_triton(patch: pytest.MonkeyPatch) -> None:
 
     def unpack_blocks(name, data, out):
         form = operations.format_named(name)
-        out.copy_(numbers(form, data.view(-1, form.nbytes)).view(out.shape))
+        out.copy_(blocks.numbers_of(form, data.view(-1, form.nbytes)).view(out.shape))
 
     def unpack_grouped(name, parts, shape, first, count, groups, out):
         form = operations.format_named(name)
-        out.copy_(transposed(form, parts, shape, first, count, groups))
+        out.copy_(sound[type(form)](form, parts, shape, first, count, groups))
 
     def multiply_blocks(name, data, x, rows):
         if len(x) > MOST_ROWS:
@@ -123,7 +123,8 @@ def with_triton(patch: pytest.MonkeyPatch) -> None:
         return x @ out
 
     def unpack_apart(name, parts, shape, first, out):
-        out.copy_(of_parts(operations.format_named(name), parts, shape, first, len(out)))
+        form = operations.format_named(name)
+        out.copy_(sound[type(form)](form, parts, shape, first, len(out)))
 
     def multiply_apart(name, parts, x, rows):
         if len(x) > MOST_ROWS:
@@ -133,7 +134,7 @@ def with_triton(patch: pytest.MonkeyPatch) -> None:
         return x @ out.t()
 
     # As they are before any sabotage.
-    numbers, transposed, of_parts = blocks.numbers, grouped.numbers, apart.numbers
+    sound = {kind: module.numbers for kind, module in operations.MODULES.items()}
     patch.setattr(triton, "available", lambda device: True)
     patch.setattr(operations, "on_card", lambda array: True)
     kernels = unpack_blocks, unpack_grouped, unpack_apart, multiply_blocks, multiply_grouped, multiply_apart
@@ -158,7 +159,7 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
 
     places = {
         ("unpack", "triton"): [(triton, f"unpack_{kind}") for kind in ("blocks", "grouped", "apart")],
-        ("unpack", "torch"): [(blocks, "numbers"), (grouped, "numbers"), (apart, "numbers")],
+        ("unpack", "torch"): [(module, "numbers") for module in operations.MODULES.values()],
         ("product", "triton"): [(triton, f"multiply_{kind}") for kind in ("blocks", "grouped", "apart")],
     }
     for module, name in places.get((kind, way), ()):
