@@ -1,6 +1,6 @@
 """Train a tiny mixture of experts on text files here, and replay its real routing through the cache's policy:
 
-    python -m engine.bench.trained_mixture --minutes 10 docs/*.md
+    python -m tests.real.trained_mixture --minutes 10 docs/*.md
 
 Prints hit rates, how many experts consecutive passes share, and how many of the experts that the policy
 expects are then chosen: by what the passes before used, and by what the router says when it is asked while
