@@ -1,7 +1,6 @@
 """An answer in progress: converts decoding events to protocol events, and token ids to text."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from engine import protocol
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled
@@ -11,24 +10,11 @@ from engine.drafting import Drafter
 from engine.serving.answer_figures import AnswerFigures, BegunAnswer
 from engine.serving.answer_text import AnswerText
 from engine.serving.pair import LoadedPair
+from engine.serving.prompts import AnswerPrompt
 from engine.serving.telemetry import Pace, committed, judged
 from engine.tree import TokenTree
 
 Emit = Callable[[protocol.Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerPrompt:
-    """What an answer follows.
-
-    tokens: all of them; before: those before the beginning of the answer, if the request begins it.
-    beginning: the text of that, or "". thought: the mark of the thought that the prompt leaves open, or "".
-    """
-
-    tokens: list[int]
-    before: list[int]
-    beginning: str
-    thought: str
 
 
 class AnswerWriter:

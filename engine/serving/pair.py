@@ -28,6 +28,11 @@ class LoadedPair:
     prompts: PromptCache | None = None
 
     @property
+    def sequences(self) -> list[Sequence]:
+        """Those of the target and of the draft, if there is one."""
+        return [self.target, *([self.draft] if self.draft else [])]
+
+    @property
     def method(self) -> str | None:
         """The drafter that uses the heads; None without heads."""
         return self.heads.method if self.heads else None
@@ -36,13 +41,13 @@ class LoadedPair:
     def token_nbytes(self) -> int:
         """The bytes that the KV caches take of each token that the context is longer. Layers with a window
         keep as many rows of a longer text."""
-        return sum(sequence.cache.row_nbytes for sequence in filter(None, (self.target, self.draft)))
+        return sum(sequence.cache.row_nbytes for sequence in self.sequences)
 
     @property
     def memory(self) -> protocol.Memory:
         """The bytes that weights, workspaces and KV caches take in each tier of memory."""
         used = {"vram": 0, "ram": 0}
-        for sequence in filter(None, (self.target, self.draft)):
+        for sequence in self.sequences:
             tier = tier_of(sequence)
             used[tier] += sequence.model.nbytes + sequence.cache.nbytes
             used["ram"] += sequence.cache.saved_nbytes

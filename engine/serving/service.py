@@ -134,10 +134,12 @@ class EngineService:
 
     def count(self, request: protocol.Count) -> protocol.Counted:
         """Count the tokens of a prompt. May be called on any thread. Raises SpecExecError."""
+        from engine.serving.prompts import prompt_tokens
+
         session = self.session
         if session is None:
             raise NotLoaded("No model is loaded.", "Load one first.")
-        tokens = session.tokens_of(request.messages, request.prompt, request.template)
+        tokens = prompt_tokens(session.pair.tokenizer, request.messages, request.prompt, request.template)
         return protocol.Counted(request.id, len(tokens))
 
     def forget(self, request: protocol.Forget) -> protocol.Forgotten:

@@ -2,48 +2,39 @@
 protocol events.
 
 Both models reuse the rows of the longest prefix that the new text shares with the text read before. This
-module converts token ids to text and applies the rules that end an answer; it is independent of processes,
-windows and command lines.
+module is independent of processes, windows and command lines.
 """
 
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 
-from engine import firsts, protocol
+from engine import protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
-from engine.decoding.ahead import Payoff, ahead_rule
-from engine.decoding.budget import BUDGETS, START, AutoLimits, FixedLimits, Overridden, Replayed
-from engine.decoding.chain_length import ChainLength
-from engine.decoding.cost import WorkDone, unknown
-from engine.decoding.iteration import Event, Rule, commit, decode
-from engine.decoding.regrowth import Regrown
+from engine.decoding.cost import unknown
+from engine.decoding.iteration import Event, commit, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
-from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
+from engine.errors import Interrupted
 from engine.model.interface import Progress
-from engine.model.sequence import Sequence
 from engine.planner import TreePlan
 from engine.prompt_cache import KnownRows
-from engine.protocol import thoughts
 from engine.sampling import Sampler
-from engine.serving.answer import AnswerPrompt, AnswerWriter, Emit
+from engine.serving.answer import AnswerWriter, Emit
 from engine.serving.answer_figures import AnswerFigures, BegunAnswer
 from engine.serving.pair import LoadedPair
+from engine.serving.prompts import AnswerPrompt, answer_prompt
 from engine.serving.samplers import sampler_of
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
-from engine.serving.template_input import NO_INPUT, is_empty, template_message, template_tool
+from engine.serving.tree_rules import TreeRules
 from engine.streaming.disk_watch import ignore_silence
 
 # A round of a head takes about a millisecond, however small it is. With SmolLM2, whose pass takes four, 2
 # cores reach 201 tokens/s with its EAGLE-3 head, and 268 without.
 HEADS_PASS_S = 0.01  # heads are used by default if a pass of one row is predicted to take this long
-
-
-PROMPT_END = 16  # tokens at the end of a prompt that may hold an opening mark
 
 
 class Cancelled(Exception):
@@ -63,24 +54,19 @@ class Session:
         self.pair = pair
         self._trees = trees or TreePlan(None, protocol.MAX_BUDGET, unknown, unknown)
         self._drafters: dict[str, Drafter] = {}
-        self._rules: dict[str, Rule] = {}
-        self._payoffs: dict[str, Payoff] = {}  # by drafter: whether it pays that it goes on in passes
+        self._rules = TreeRules(pair, self._trees)
         self._constraints = Constraints(pair.tokenizer, pair.target.model.vocabulary)
         self.begun: BegunAnswer | None = None
 
     def close(self) -> None:
         """Stop streaming weights; the session cannot answer afterwards."""
-        for sequence in self._sequences:
+        for sequence in self.pair.sequences:
             sequence.model.close()
-
-    @property
-    def _sequences(self) -> list[Sequence]:
-        return [each for each in (self.pair.target, self.pair.draft) if each]
 
     @property
     def _known(self) -> list[KnownRows]:
         """What is kept of other texts, for each model and for the heads of each drafter."""
-        of_models = [sequence.known for sequence in self._sequences if sequence.known]
+        of_models = [sequence.known for sequence in self.pair.sequences if sequence.known]
         return [*of_models, *(known for drafter in self._drafters.values() for known in drafter.known_rows)]
 
     @property
@@ -102,21 +88,6 @@ class Session:
     def drafters(self) -> list[str]:
         return available(self.pair.draft is not None, self.pair.method)
 
-    def _encoded(
-        self,
-        conversation: list[protocol.Message],
-        template: protocol.TemplateInput,
-        begun: str = "",
-        shown: Iterable[str] = (),
-    ) -> list[int]:
-        return self.pair.tokenizer.encode_chat(
-            [template_message(message) for message in conversation],
-            begun=begun,
-            tools=[template_tool(tool) for tool in template.tools],
-            options=template.options,
-            shown=shown,
-        )
-
     def _masks(self, options: protocol.Options, prompt: AnswerPrompt) -> Masks | None:
         """Return what constrains the answer, or None."""
         if options.constraint is None and options.thinking_budget is None:
@@ -136,59 +107,6 @@ class Session:
         sampler = sampler_of(options, seed, self.pair.tokenizer, first)
         return replace(sampler, masks=self._masks(options, prompt))
 
-    @property
-    def _most(self) -> int:
-        """How many nodes a tree may have: as many as there is memory for in the plan, and as a pass of each
-        model has room for beside the root."""
-        rows = [each.cache.pass_rows for each in self._sequences]
-        return min([self._trees.most, *(each - 1 for each in rows if each is not None)])
-
-    def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
-        """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
-        this drafter on this machine.
-
-        Raises BadOption if the user fixed a budget for which there is no memory. Where one is only replayed,
-        trees are as large as there is memory for, which changes no token.
-        """
-        most = self._most
-        requested = {"budget": options.budget, "beams": options.beams, "depth": options.depth}
-        fixed = {name: limit for name, limit in requested.items() if limit is not None}
-        if drafter.defaults.budget == 0:
-            return FixedLimits(drafter.defaults)
-        if options.budget is not None and options.budget > most:
-            raise BadOption(
-                f"There is no memory for trees of {options.budget:,} nodes: they may have {most:,}.",
-                "Set a smaller --budget, or leave it to the engine; or close other programs and load the "
-                "model again.",
-            )
-        default = replace(drafter.defaults, budget=min(drafter.defaults.budget, most))
-        if "budget" in fixed or (drafter.needs.rejection and not drafter.is_chain):
-            return FixedLimits(replace(default, **fixed))
-        if drafter.name not in self._rules:
-            most = min(most, (self.pair.target.model.tree_rows or BUDGETS[-1] + 1) - 1)
-            planned = self._trees.first or default.budget
-            first = replace(default, budget=min(max(START, planned), most))
-            self._rules[drafter.name] = (
-                ChainLength(default)
-                if drafter.is_chain
-                else AutoLimits(first, most, self._trees.computing_s, self._work)
-            )
-        rule = self._rules[drafter.name]
-        if isinstance(rule, AutoLimits):
-            rule.begin()
-        return Overridden(rule, fixed) if fixed else rule
-
-    def _rule_for(self, drafter: Drafter, options: protocol.Options) -> tuple[Rule, bool]:
-        """Return the rule that sets the limits of each tree of an answer, and whether the drafter may go on
-        while the target verifies. Raises BadOption."""
-        rule = self._rule(drafter, options)
-        if options.recording:
-            return Regrown(rule, options.recording, self._most), False
-        if options.budgets:
-            rule = Replayed(rule, [min(budget, self._most) for budget in options.budgets])
-        ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule, self._payoffs)
-        return (rule, False) if ahead is None else (ahead, True)
-
     def _verifier(
         self, options: protocol.Options, sampler: Sampler, show_pass: Progress, ahead: bool
     ) -> TargetVerifier:
@@ -207,11 +125,6 @@ class Session:
             reused=options.recording.reused_tokens if options.recording else None,
         )
 
-    def _work(self) -> WorkDone:
-        """Return what the models have done so far."""
-        experts = self.pair.target.model.experts
-        return WorkDone(experts.misses if experts else 0, firsts.count())
-
     def forget(self) -> None:
         """Drop all rows of both models, because none can be trusted after an error."""
         self.pair.target.rewind(0)
@@ -229,66 +142,7 @@ class Session:
         for drafter in self._drafters.values():
             drafter.rewind(0)
         self._drafters.clear()
-        self._rules.clear()
-        self._payoffs.clear()
-
-    def tokens_of(
-        self,
-        messages: list[protocol.Message],
-        prompt: str | None = None,
-        template: protocol.TemplateInput = NO_INPUT,
-        shown: Iterable[str] = (),
-    ) -> list[int]:
-        """Return the token ids of a chat, or of `prompt` instead. May be called while an answer is in
-        progress. shown: as in `Options`.
-
-        Raises EmptyPrompt if there is nothing to answer; BadOption if the chat template refuses the messages.
-        """
-        nothing = EmptyPrompt("There is nothing to answer.", "Type a question.")
-        if prompt is not None:
-            tokens = self.pair.tokenizer.encode_prompt(prompt)
-        elif not messages or is_empty(messages[-1]):
-            raise nothing
-        else:
-            begun = protocol.begun_in(messages)
-            tokens = self._encoded(messages[:-1] if begun else messages, template, begun, shown)
-        if not tokens:
-            raise nothing
-        return tokens
-
-    def _checked_tokens(self, request: protocol.Chat) -> list[int]:
-        """Return the token ids of a request's prompt. Raises the errors of `answer` about them and about the
-        tokens that the options name."""
-        options, vocabulary = request.options, self.pair.target.model.vocabulary
-        tokens = self.tokens_of(request.messages, request.prompt, request.template, options.shown)
-        if max(tokens) >= vocabulary:
-            raise BadCheckpoint(
-                "The tokenizer uses tokens that the model does not have.",
-                "Download the model again, with all its files.",
-            )
-        if beyond := [token for token in options.logit_bias if token >= vocabulary]:
-            raise BadOption(
-                f"There is no token {beyond[0]}: the model has {vocabulary:,}.",
-                "Correct --logit-bias.",
-            )
-        if len(tokens) >= self.context:
-            raise PromptTooLong(
-                f"The conversation is {len(tokens):,} tokens long, but the context holds {self.context:,}.",
-                "Shorten the message, start a new chat, or load the model with a larger context.",
-            )
-        return tokens
-
-    def _prompt(self, request: protocol.Chat) -> AnswerPrompt:
-        """Return what the answer to a request follows."""
-        tokens = self._checked_tokens(request)
-        if request.prompt is not None:
-            return AnswerPrompt(tokens, before=tokens, beginning="", thought="")
-        before, beginning = tokens, protocol.begun_in(request.messages)
-        if beginning:
-            shown = request.options.shown
-            before = self._encoded(request.messages[:-1], request.template, shown=shown)
-        end = self.pair.tokenizer.decode_all(before[-PROMPT_END:])
-        return AnswerPrompt(tokens, before, beginning, thoughts.opened(end))
+        self._rules = TreeRules(self.pair, self._trees)
 
     def answer(
         self,
@@ -314,11 +168,11 @@ class Session:
         self.begun = begun
         options = request.options
         drafter = self.drafter(options.drafter)
-        prompt = self._prompt(request)
+        prompt = answer_prompt(request, self.pair.tokenizer, self.pair.target.model.vocabulary, self.context)
         for known in self._known:
             known.owner = request.conversation
         sampler = self._sampler(options, prompt)
-        rule, ahead = self._rule_for(drafter, options)
+        rule, ahead = self._rules.of(drafter, options)
         most = options.recording.reused_tokens if options.recording else None
         writer = AnswerWriter(
             request,
@@ -354,7 +208,7 @@ class Session:
             progress,
         )
         self._write(stream, writer)
-        for sequence in self._sequences:
+        for sequence in self.pair.sequences:
             sequence.save()
         drafter.save()
         return writer.finish()

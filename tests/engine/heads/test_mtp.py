@@ -21,6 +21,7 @@ from engine.planner import observation
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving import session
 from engine.serving.pair import LoadedPair
+from engine.serving.prompts import prompt_tokens
 from engine.serving.service import EngineService
 from engine.serving.session import Session
 from engine.torch_model.heads import load_heads
@@ -314,7 +315,7 @@ def test_it_loads_with_its_target_and_saves_passes_where_it_has_learnt_the_text(
     assert {"eagle", "merged"} <= set(loaded.drafters)
     plain = answer(engine, "none")
     assert answer(engine, "eagle").token_ids == plain.token_ids
-    prompt = engine.session.tokens_of([Message("user", "HELLO")])
+    prompt = prompt_tokens(engine.session.pair.tokenizer, [Message("user", "HELLO")])
     save_layer(folder, trained(folder, [*prompt, *plain.token_ids]))
     load(engine, folder)
     passes = {}

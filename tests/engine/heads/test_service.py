@@ -5,6 +5,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from engine.errors import BadOption, SpecExecError
 from engine.protocol import Chat, Forget, Load, Message, Options
+from engine.serving.prompts import prompt_tokens
 from engine.serving.service import EngineService
 from tests.engine.conftest import model_file
 from tests.engine.heads import made
@@ -130,7 +131,8 @@ def test_rows_of_a_deleted_chat_are_dropped_whichever_drafter_holds_them(tmp_pat
     load(engine, folder, made.save(tmp_path, kind, made.random_weights(kind)))
     deleted = "ABCDE" * 16
     answer(engine, method, deleted, "deleted", budget=8)
-    drafter, tokens = engine.session.drafter(method), engine.session.tokens_of([Message("user", deleted)])
+    drafter = engine.session.drafter(method)
+    tokens = prompt_tokens(engine.session.pair.tokenizer, [Message("user", deleted)])
     assert drafter.covers(tokens) > 64
     answer(engine, "merged", "FGHIJ" * 16, "another", budget=8)
     engine.forget(Forget(id=3, conversation="deleted"))

@@ -17,6 +17,7 @@ from engine.protocol import Message, Options
 from engine.serving import fit
 from engine.serving.answer_figures import BegunAnswer
 from engine.serving.load import weight_limits
+from engine.serving.prompts import prompt_tokens
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits
 from engine.torch_model import loader
@@ -219,7 +220,7 @@ def test_another_plan_that_computes_other_numbers_follows_what_was_sent(monkeypa
 def test_an_answer_ends_if_it_no_longer_fits_the_context_of_the_smaller_plan():
     load(engine := EngineService())
     session = engine.session
-    room = session.context - len(session.tokens_of(QUESTION))
+    room = session.context - len(prompt_tokens(session.pair.tokenizer, QUESTION))
     begun = BegunAnswer([9] * room, [], [0] * (room - 1), [], [], protocol.Seconds(), 0.0, 1.0, 0, None)
     answer = session.answer(protocol.Chat(id=1, messages=QUESTION), [].append, lambda: False, begun=begun)
     assert (answer.stop_reason, answer.token_ids) == ("context_full", [9] * room)

@@ -26,7 +26,7 @@ def test_with_renewed_drafters_it_is_measured_anew_whether_drafting_ahead_pays(m
         known.append(list(payoffs))
         payoffs[drafter.name] = "measured"
 
-    monkeypatch.setattr("engine.serving.session.ahead_rule", measured)
+    monkeypatch.setattr("engine.serving.tree_rules.ahead_rule", measured)
     asked = session()
     for renewed in (False, False, True):
         if renewed:
