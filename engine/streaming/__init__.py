@@ -3,11 +3,12 @@
 This package knows nothing about models, and only `link` needs torch.
 """
 
+from engine.streaming.chunk_placement import WeightLimits
 from engine.streaming.chunks import CachedForm, StoredMatrix
 from engine.streaming.disk import DiskFile, open_files
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.mover import Bytes, Movable, Mover
-from engine.streaming.streamer import Streamer, WeightLimits
+from engine.streaming.streamer import Streamer
 from engine.streaming.table import DiskTable, StoredTable
 
 __all__ = [

@@ -5,10 +5,26 @@ from dataclasses import dataclass
 from operator import floordiv
 
 from engine.errors import BadOption
+from engine.formats import PlainFormat
 from engine.machine.disk_reads import READERS, SECTOR
 from engine.planner.even import spread
-from engine.planner.tiers import SLOTS, Tier
-from engine.streaming.chunks import Chunk
+from engine.planner.tiers import SLOTS, Tier, slot_nbytes
+from engine.streaming.chunks import Chunk, StoredMatrix, by_expert, split
+from engine.streaming.mover import Movable
+from engine.streaming.slabs import Slabs, fitting
+
+
+@dataclass(frozen=True, slots=True)
+class WeightLimits:
+    """The bytes that a model's matrices may take at most.
+
+    Attributes: `device_nbytes`: the limit in the compute device's memory (VRAM on CUDA, RAM on the CPU), for
+    resident chunks and the ring together; `host_nbytes`: with a CUDA device, the limit in RAM, for
+    chunks and the staging ring together; None for as much as the chunks take; unused on the CPU.
+    """
+
+    device_nbytes: int
+    host_nbytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +39,53 @@ class ChunkPlacement:
     tiers: list[Tier]
     slots: int
     staging: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedChunks:
+    """The chunks of a model's matrices, and where they are.
+
+    Attributes: `chunks`: those that every pass uses, in the order of use; `placement`: of these; `experts`:
+    those that come through a cache, none if everything stays on the device; `cached`: number of slots of that
+    cache; `ram_slots`: of another one in RAM, 0 if all experts stay there or the device computes in RAM.
+    """
+
+    chunks: list[Chunk]
+    placement: ChunkPlacement
+    experts: list[Chunk]
+    cached: int
+    ram_slots: int = 0
+
+
+def placed_chunks(
+    stored: Sequence[StoredMatrix[Movable]], limits: WeightLimits, on_card: bool
+) -> PlacedChunks:
+    """Divide matrices, in the order of use, into chunks, and place these. on_card: whether the compute device
+    has memory of its own. Raises BadOption if a limit is too small."""
+    device_nbytes, host_nbytes = limits.device_nbytes, limits.host_nbytes
+    chunks, experts = split(stored, slot_nbytes(device_nbytes)), list[Chunk]()
+    if sum(chunk.kept_nbytes for chunk in chunks) > device_nbytes:
+        others, experts = by_expert(stored)
+        chunks = split(others, slot_nbytes(device_nbytes))
+    largest = max((expert.slot_nbytes for expert in experts), default=0)
+    if on_card:
+        cached = expert_slots(chunks, experts, device_nbytes, "--vram-limit", fitting)
+        device_nbytes -= Slabs.cut(cached, largest).nbytes(cached) if cached else 0
+    else:
+        cached = expert_slots(chunks, experts, device_nbytes, "--ram-limit")
+        device_nbytes -= (cached + spare_slots(experts)) * largest
+    # Plain numbers take more bytes than packed ones, and less computing. A head of 16 bits behind layers
+    # of 4 bits would starve the device at the end of each pass.
+    plain = [all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks]
+    sizes, kept = [chunk.nbytes for chunk in chunks], [chunk.kept_nbytes for chunk in chunks]
+    placement = place(sizes, device_nbytes, sum(sizes) if on_card else None, plain, kept)
+    if not on_card or host_nbytes is None:
+        return PlacedChunks(chunks, placement, experts, cached)
+    rest = [chunk for chunk, tier in zip(chunks, placement.tiers, strict=True) if tier != "device"]
+    in_ram = ram_slots(rest, experts, host_nbytes)
+    of_experts = in_ram * largest or sum(expert.nbytes for expert in experts)
+    placement = place(sizes, device_nbytes, host_nbytes - of_experts, plain, kept)
+    return PlacedChunks(chunks, placement, experts, cached, in_ram)
 
 
 def place(

@@ -3,20 +3,17 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, replace
-from operator import floordiv
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats import PlainFormat
 from engine.machine.disk_reads import READERS
-from engine.planner.tiers import slot_nbytes
 from engine.routing import RoutingFile
-from engine.streaming.chunk_placement import expert_slots, place, ram_slots, spare_slots
-from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
+from engine.streaming.chunk_placement import WeightLimits, placed_chunks
+from engine.streaming.chunks import Chunk, Extent, StoredMatrix
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
 from engine.streaming.device_ring import DeviceLink, DeviceRing
@@ -28,24 +25,10 @@ from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
 from engine.streaming.ram_tier import fill, pinning, read
 from engine.streaming.ring import Ring
-from engine.streaming.slabs import Slabs, fitting
 from engine.streaming.staged_link import StagedLink
 from engine.streaming.table import DiskTable, RowReader
 
 Tier = Literal["ram", "ssd"]  # of what is not on the compute device
-
-
-@dataclass(frozen=True, slots=True)
-class WeightLimits:
-    """The bytes that a model's matrices may take at most.
-
-    Attributes: `device_nbytes`: the limit in the compute device's memory (VRAM on CUDA, RAM on the CPU), for
-    resident chunks and the ring together; `host_nbytes`: with a CUDA device, the limit in RAM, for
-    chunks and the staging ring together; None for as much as the chunks take; unused on the CPU.
-    """
-
-    device_nbytes: int
-    host_nbytes: int | None = None
 
 
 class Streamer:
@@ -79,34 +62,10 @@ class Streamer:
         self._rows = RowReader(self.watch, crew)
         for table in tables:
             table.reader = self._rows
-        device_nbytes = limits.device_nbytes
-        chunks = split(stored, slot_nbytes(device_nbytes))
-        self._experts: list[Chunk] = []
-        if sum(chunk.kept_nbytes for chunk in chunks) > device_nbytes:
-            others, self._experts = by_expert(stored)
-            chunks = split(others, slot_nbytes(device_nbytes))
-        option = "--ram-limit" if link is None else "--vram-limit"
-        fits = floordiv if link is None else fitting
-        self._cached = expert_slots(chunks, self._experts, device_nbytes, option, fits)
-        largest = max((expert.slot_nbytes for expert in self._experts), default=0)
-        # Plain numbers take more bytes than packed ones, and less computing. A head of 16 bits behind layers
-        # of 4 bits would starve the device at the end of each pass.
-        plain = [
-            all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
-        ]
-        sizes, kept = [chunk.nbytes for chunk in chunks], [chunk.kept_nbytes for chunk in chunks]
-        of_cache = (self._cached + spare_slots(self._experts)) * largest
-        if link is not None and self._cached:
-            of_cache = Slabs.cut(self._cached, largest).nbytes(self._cached)
-        device_nbytes -= of_cache
-        self._ram_slots = 0  # of the cache in RAM beside that of a device; 0 if all experts stay in RAM
-        placement = place(sizes, device_nbytes, None if link is None else sum(sizes), plain, kept)
-        if link is not None and limits.host_nbytes is not None:
-            rest = [chunk for chunk, tier in zip(chunks, placement.tiers, strict=True) if tier != "device"]
-            self._ram_slots = ram_slots(rest, self._experts, limits.host_nbytes)
-            of_experts = self._ram_slots * largest or sum(expert.nbytes for expert in self._experts)
-            placement = place(sizes, device_nbytes, limits.host_nbytes - of_experts, plain, kept)
-        tiers = list(zip(chunks, placement.tiers, strict=True))
+        placed = placed_chunks(stored, limits, link is not None)
+        self._experts, self._cached, self._ram_slots = placed.experts, placed.cached, placed.ram_slots
+        self._placement = placed.placement
+        tiers = list(zip(placed.chunks, placed.placement.tiers, strict=True))
         self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
         self._chunks = [chunk for chunk, tier in tiers if tier != "device"]
         self._places = {  # by matrix: the number of its chunk, among the others or among the experts
@@ -125,7 +84,6 @@ class Streamer:
         for chunk in (*self._chunks, *self._experts):
             for each in chunk.stored:
                 each.matrix.mover = self
-        self._placement = placement
         self._link = link
         self._crew = crew
         self._staged: StagedLink | None = None

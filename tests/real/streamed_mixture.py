@@ -29,7 +29,7 @@ from engine.bench.timings import timed
 from engine.planner.tiers import SLOTS
 from engine.serving.service import EngineService
 from engine.serving.session import Session
-from engine.streaming import Streamer, streamer
+from engine.streaming import Streamer, chunk_placement
 from engine.streaming.chunk_placement import expert_slots
 from engine.streaming.expert_cache import ExpertCache
 from tests.real.made_mixture import TRACE
@@ -85,7 +85,7 @@ def without_cache() -> Iterator[None]:
         return min(SLOTS, expert_slots(*how))  # type: ignore[arg-type]
 
     with (
-        patch.object(streamer, "expert_slots", few),
+        patch.object(chunk_placement, "expert_slots", few),
         patch.object(ExpertCache, "_begin_guessed", lambda cache: False),
         patch.object(ExpertCache, "asks", lambda cache, mixture: False),
     ):

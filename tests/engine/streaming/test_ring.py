@@ -14,11 +14,11 @@ from engine.errors import BadOption, Interrupted, StreamBroken
 from engine.formats import format_named
 from engine.machine.disk_reads import SECTOR
 from engine.quantization import Packed, Workspace
+from engine.streaming import Streamer, WeightLimits
 from engine.streaming.chunks import GAP_NBYTES, StoredMatrix, make_chunk, split
 from engine.streaming.disk import DiskFile, memory
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.ring import Ring
-from engine.streaming.streamer import Streamer, WeightLimits
 
 SIZES = [3000, 9000, 12, 70_000, 4096, 1, 33_333, 5000]
 WATCH = DiskWatch("weights")
