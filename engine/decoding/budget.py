@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.decoding.cost import CostCurve, Seconds, WorkDone, unknown
+from engine.decoding.gains import BUDGETS, Gains, told_budget
 from engine.decoding.iteration import Iterated, Rule
 from engine.decoding.survival import Survival
 from engine.decoding.trials import Trials
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
 
-# With the root, a pass then has 2^n rows, which products take in whole chunks.
-BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(1, 11))
 BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
 PLAIN = 0  # the budget of an iteration without a tree
 # Plain decoding is tried once if trees are expected to be faster than it is by less than this factor.
@@ -26,10 +25,6 @@ UNSURE = 4.0
 DECIDE_S = 0.01  # seconds of decoding between two decisions: deciding takes 0.2 ms
 START = 3  # nodes of the first tree, at least: one node tells next to nothing of what more of them bring
 MEMORY = 64  # iterations whose acceptance is remembered
-FADE = 0.95  # factor by which the weight of an acceptance falls with each iteration
-# The gain from one doubling of the budget serves as an estimate of the gain from the next, and weighs as much
-# as this number of trees.
-BELIEF = 3.0
 GAIN = 1.03  # the budget changes only if the speed is expected to rise by more than this factor
 # From plain decoding, any of the first JUMP budgets may be chosen of which recent trees tell what they bring:
 # in a mixture, a second row alone may cost more than it brings.
@@ -116,12 +111,10 @@ class AutoLimits:
     the number of tokens that the tree gives. Both are learned from the iterations so far (docs/design.md,
     section 4).
 
-    One tree also shows what every smaller one would have given: the smaller tree consists of the best nodes
-    of the larger one, and its accepted path ends where the larger tree's path leaves those nodes. From one
-    tree to the next, the number of rows at most doubles. It falls to any smaller one while the prediction
-    holds, and else to half at most. A mixture of experts needs that: once all its experts are used, half as
-    many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except
-    those that `Trials` asks for.
+    From one tree to the next, the number of rows at most doubles. It falls to any smaller one while the
+    prediction holds, and else to half at most. A mixture of experts needs that: once all its experts are
+    used, half as many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is
+    none, except those that `Trials` asks for.
 
     Where trees grow ahead, what growing them takes counts as far as it is not hidden behind the target's
     passes, which follows from how often trees survived, and how much of them. So they may be larger there.
@@ -144,10 +137,7 @@ class AutoLimits:
         self._work = work
         self._before = work()
         self._budgets = [PLAIN, *(budget for budget in BUDGETS if budget <= most)]
-        # For each doubling of the budget: how many nodes were accepted among those that it adds, and in how
-        # many trees that had them; recent trees weigh more.
-        self._accepted = np.zeros(len(BUDGETS))
-        self._trees = np.zeros(len(BUDGETS))
+        self.gains = Gains()
         self._trials = Trials()
         self._back = PLAIN  # the budget before plain decoding was tried, until that is judged
         self._undecided_s = 0.0
@@ -188,7 +178,7 @@ class AutoLimits:
                 self._trials.start_over()
         if limits.budget:
             if told:
-                self._learn_gain(iteration, told)
+                self.gains.learn(iteration, told)
             if is_whole:
                 self._remember(iteration, is_usual and not self._trials.plain)
             if is_usual:
@@ -217,18 +207,6 @@ class AutoLimits:
             return iteration.draft_s
         return min(iteration.draft_s, iteration.rounds * self._round_s.at(iteration.limits.beams))
 
-    def _learn_gain(self, iteration: Iterated, told: int) -> None:
-        """Learn what each doubling brings, of those within `told` nodes."""
-        ranks = np.argsort(np.argsort(-iteration.tree.scores, kind="stable"), kind="stable")
-        counts = np.bincount(
-            np.searchsorted(BUDGETS, ranks[iteration.accepted], side="right"), minlength=len(BUDGETS)
-        )
-        had = bisect_right(BUDGETS, told)
-        self._accepted *= FADE
-        self._trees *= FADE
-        self._accepted[:had] += counts[:had]
-        self._trees[:had] += 1
-
     def _remember(self, iteration: Iterated, is_usual: bool) -> None:
         """Learn from a whole tree. is_usual: whether its rounds took as long as others do."""
         limits = iteration.limits
@@ -240,20 +218,6 @@ class AutoLimits:
         if iteration.rounds and not iteration.survivors:
             expanded = min(1.0, iteration.rounds * limits.beams / limits.budget)
             self._begun.append(_Begun(expanded, len(chances)))
-
-    def tokens(self, budget: int) -> float:
-        """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives.
-
-        The gain of each doubling is a weighted mean of two things: the accepted nodes that it added in past
-        trees, and the gain of the doubling before, which weighs as much as BELIEF trees.
-        """
-        tokens = gain = 1.0
-        for doubling in range(bisect_right(BUDGETS, budget)):
-            weight = BELIEF if doubling else 0.0
-            trees = self._trees[doubling] + weight
-            gain = (self._accepted[doubling] + gain * weight) / trees if trees else 0.0
-            tokens += gain
-        return float(tokens)
 
     def _cost(self, budget: int) -> float:
         """Return the expected seconds of an iteration, without the drafting that is hidden: that is a share
@@ -292,11 +256,12 @@ class AutoLimits:
         tried = [self._budgets[place] for place in self._tried()]
         if not tried:
             return self._budgets[:2][-1]
-        return min(tried, key=lambda budget: self._cost(budget) / self.tokens(budget))
+        return min(tried, key=lambda budget: self._cost(budget) / self.gains.tokens(budget))
 
     def _tried(self) -> list[int]:
         """Return the places, among the budgets, of those of which recent trees tell what they bring."""
-        return [place for place in range(1, len(self._budgets)) if self._trees[place - 1] >= 1]
+        places = range(1, len(self._budgets))
+        return [place for place in places if self.gains.trees(self._budgets[place]) >= 1]
 
     def _best_budget(self) -> int:
         now, self._back = self._back or self._limits.budget, PLAIN
@@ -305,7 +270,7 @@ class AutoLimits:
         most = max([here + 1, *(place for place in self._tried() if place <= JUMP)])
         may_be_plain = not least and self._trials.may_end(self._iteration_s.at(PLAIN + 1))
         choices = [b for b in self._budgets[least : most + 1] if b or may_be_plain]
-        seconds_per_token = {b: self._cost(b) / self.tokens(b) for b in {now, *choices}}
+        seconds_per_token = {b: self._cost(b) / self.gains.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         # Whether trees are faster than plain decoding is known only where both were measured.
         plain = seconds_per_token.get(PLAIN, math.inf)
@@ -322,10 +287,10 @@ class AutoLimits:
         larger = bisect_right(self._budgets, now)
         if not now or larger == len(self._budgets):
             return now
-        if self._trees[larger - 1] >= FORGOTTEN or self._trees[larger - 2] < SETTLED:
+        budget, trees = self._budgets[larger], self.gains.trees
+        if trees(budget) >= FORGOTTEN or trees(self._budgets[larger - 1]) < SETTLED:
             return now
-        budget = self._budgets[larger]
-        expected = self._cost(budget) / self.tokens(budget)
+        expected = self._cost(budget) / self.gains.tokens(budget)
         return budget if expected < DOUBT * seconds_per_token else now
 
     def _best_beams(self, budget: int) -> int:
@@ -353,7 +318,7 @@ class AutoLimits:
         gives it."""
         if len(self._past) < KNOWN or not self._round_s:
             return 0.0
-        tokens = self._round_s.at(beams) * self.tokens(budget) / self._cost(budget)
+        tokens = self._round_s.at(beams) * self.gains.tokens(budget) / self._cost(budget)
         accepted = sum(past.accepted for past in self._past)
         return on_the_drafters_scale(tokens, [past.chances for past in self._past], accepted)
 
@@ -362,22 +327,6 @@ class AutoLimits:
         accepted."""
         deepest = max(past.accepted for past in self._past)
         return max(8, 2 * deepest)
-
-
-def told_budget(iteration: Iterated) -> int:
-    """Return the largest budget, up to the one chosen, of which an iteration's tree tells what it brings.
-
-    Where the answer ends, a tree is cut below the nodes of the depth that is left. Only nodes that score
-    lower than the best of these are missing, so the best nodes down to that one are those of the whole tree.
-    """
-    limited, tree = iteration.limited, iteration.tree
-    if limited.depth >= iteration.limits.depth:
-        return limited.budget
-    if limited.depth <= 0:
-        return 0
-    by_score = tree.depths[np.argsort(-tree.scores, kind="stable")]
-    (cut,) = np.nonzero(by_score >= limited.depth)
-    return min(limited.budget, int(cut[0]) + 1) if len(cut) else limited.budget
 
 
 def chances_of(tree: TokenTree) -> NDArray[np.float64]:

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from engine import firsts, protocol
 from engine.decoding.ahead import Payoff, ahead_rule
-from engine.decoding.budget import BUDGETS, START, AutoLimits, FixedLimits, Overridden, Replayed
+from engine.decoding.budget import START, AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.cost import WorkDone
+from engine.decoding.gains import BUDGETS
 from engine.decoding.iteration import Rule
 from engine.decoding.regrowth import Regrown
 from engine.drafting import Drafter

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from engine.decoding.ahead import GrowingAhead
-from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits, FixedLimits
+from engine.decoding.budget import PLAIN, AutoLimits, FixedLimits
+from engine.decoding.gains import BUDGETS
 from engine.decoding.iteration import Iterated
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.decoding.budget import AutoLimits, Overridden, told_budget
+from engine.decoding.budget import AutoLimits, Overridden
+from engine.decoding.gains import told_budget
 from engine.decoding.iteration import Iterated, decode
 from engine.decoding.verdict import EndedPass, Verdict
 from engine.drafting import Drafter, Feedback, Needs, TreeLimits
@@ -71,7 +72,7 @@ def test_the_gain_of_trees_is_learned_alike_from_short_answers_and_long_ones():
     for _ in range(200):
         rule.begin()
         answer(verifier, Overridden(rule, LIMITS), 70)
-        learned.append([rule.tokens(budget) for budget in (15, 63)])
+        learned.append([rule.gains.tokens(budget) for budget in (15, 63)])
     found = np.mean(learned[50:], axis=0)  # trees of the last answers tell, so a single figure varies
     assert found == pytest.approx([expected_tokens(15), expected_tokens(63)], rel=0.08)
 
@@ -84,7 +85,7 @@ def test_the_end_of_the_context_teaches_as_little_as_that_of_the_answer():
         verifier.random = np.random.default_rng(seed)
         rule.begin()
         answer(verifier, Overridden(rule, LIMITS), 10**6)
-        learned.append(rule.tokens(63))
+        learned.append(rule.gains.tokens(63))
     assert np.mean(learned[30:]) == pytest.approx(expected_tokens(63), rel=0.08)
 
 

@@ -5,8 +5,9 @@ and the first of each size records a graph."""
 import numpy as np
 import pytest
 
-from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits, FixedLimits
+from engine.decoding.budget import PLAIN, AutoLimits, FixedLimits
 from engine.decoding.cost import WorkDone
+from engine.decoding.gains import BUDGETS
 from engine.drafting import TreeLimits
 from tests.engine.decoding.test_budget import Machine, fired
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine.decoding.ahead import GrowingAhead
-from engine.decoding.budget import BUDGETS, PLAIN, AutoLimits
+from engine.decoding.budget import PLAIN, AutoLimits
+from engine.decoding.gains import BUDGETS
 from engine.decoding.survival import Survival
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
