@@ -16,13 +16,12 @@ numbers (`layout_of`): FP8 stays E4M3, a byte for each number, with a float32 fo
 from dataclasses import dataclass, replace
 
 from engine.compiled.instructions import LANES
-from engine.formats import FORMATS, BlockFormat, ScaledFormat
+from engine.formats import FORMATS, BlockFormat
 from engine.formats.block_scales import KINDS
-from engine.formats.joined import APART, JOINED
+from engine.planner.tiles import IN_PARTS
 
 BLOCK = 32  # columns of a block
 ALIGNMENT = 64  # bytes, a cache line
-_MUCH = 0.2  # Q2_K, whose 4-bit scales take 8 bits in tiles, grows by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,18 +120,6 @@ def _layout(form: BlockFormat) -> TileLayout:
     )
 
 
-def expansion(name: str) -> float:
-    """Return the bytes that a format's tiles take beyond the stored ones, as a share of these, where that is
-    much because the file stores indices of vectors or digits of a number; else 0."""
-    form = FORMATS[name]
-    if not isinstance(form, BlockFormat):
-        return 0.0
-    layout = TILES[name]
-    nbytes = (layout.scales_nbytes + layout.unit // BLOCK * layout.block_nbytes) // LANES
-    share = nbytes / layout.unit / (form.nbytes / form.values) - 1
-    return share if share > _MUCH else 0.0
-
-
 LAYOUTS: dict[str, TileLayout] = {
     "F32": TileLayout(32, number="F32"),
     "F16": TileLayout(16, number="F16"),
@@ -149,15 +136,8 @@ TILES: dict[str, TileLayout] = {
     "Q4_0_BF16": replace(LAYOUTS["Q4_0"], scale="BF16"),
     "Q5_0_BF16": replace(LAYOUTS["Q5_0"], scale="BF16"),
 }
-_IN_PARTS = {
-    APART: JOINED,
-    **{name: "FP8" for name, form in FORMATS.items() if isinstance(form, ScaledFormat)},
-    **dict.fromkeys(("NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"), "NVFP4_FACTORED"),
-    **{"W4": "Q4_0", "W4_BF16": "Q4_0_BF16"},
-    **{"W4_ZEROS": "Q5_0", "W4_ZEROS_BF16": "Q5_0_BF16"},  # quants less zero points are -15 to 15
-}
 
 
 def layout_of(stored: str) -> str | None:
     """Return the name of the layout that a stored format's tiles have; None if it has none."""
-    return stored if stored in LAYOUTS else _IN_PARTS.get(stored)
+    return stored if stored in LAYOUTS else IN_PARTS.get(stored)

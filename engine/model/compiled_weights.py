@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
 from engine.compiled.expert_steps import ExpertSource
-from engine.compiled.layout import expansion, layout_of
+from engine.compiled.layout import layout_of
 from engine.compiled.matrix import (
     CachedMatrix,
     Matrix,
@@ -26,6 +26,7 @@ from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
 from engine.model.weight_names import EMBEDDING, HEAD, INPUT_TABLE, is_matrix
 from engine.planner.tiers import slot_nbytes
+from engine.planner.tiles import tile_bits, tiling_nbytes
 from engine.streaming import (
     CachedForm,
     DiskTable,
@@ -315,7 +316,7 @@ def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
     matrix = BroughtMatrix(format_named(weight.format), _shape(weight))
     expert = expert_of(name)
     if isinstance(matrix.format, RowFormat):
-        more = int(expansion(weight.format) * weight.nbytes)
+        more = tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes)
     else:
         tiles = Matrix(_layout(weight.format), _shape(weight))
         more = max(0, tiles.tiles * tiles.tile_nbytes - weight.nbytes)

@@ -99,7 +99,7 @@ def _has_tiles(weight: Weight, by_rows: bool) -> bool:
         fits = (
             columns % (BLOCK * groups) == 0
             if isinstance(form.scales, PlainFormat)
-            else columns == 16 * groups
+            else columns == form.group * groups
         )
         return not by_rows and fits
     return not by_rows

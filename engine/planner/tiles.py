@@ -14,13 +14,15 @@ COMPILED = (
     *("IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
     *("NVFP4", "Q1_0", "TQ1_0", "TQ2_0"),
 )
-# And those in several parts, of which tiles are made (`engine.compiled.layout.layout_of`).
+# And those in several parts: the layout of the tiles that are made of them (`engine.compiled.layout.TILES`).
 FP8 = tuple(f"FP8_{share}{kind}" for share in ("BLOCK", "ROW", "MATRIX") for kind in ("", "_BF16", "_F16"))
-IN_PARTS = (
-    *("MXFP4_APART", "NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"),
-    *("W4", "W4_BF16", "W4_ZEROS", "W4_ZEROS_BF16"),
-    *FP8,
-)
+IN_PARTS = {
+    **{"MXFP4_APART": "MXFP4", "NVFP4_FACTORED": "NVFP4_FACTORED"},
+    **dict.fromkeys(("NVFP4_APART", "NVFP4_SCALED"), "NVFP4_FACTORED"),
+    **{"W4": "Q4_0", "W4_BF16": "Q4_0_BF16"},
+    **{"W4_ZEROS": "Q5_0", "W4_ZEROS_BF16": "Q5_0_BF16"},  # quants less zero points are -15 to 15
+    **dict.fromkeys(FP8, "FP8"),
+}
 
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
 # points are. See engine.formats.grouped_blocks.
@@ -31,11 +33,10 @@ INDEXED_TILE_BITS = {
     **{"TQ1_0": 2.0625, "IQ1_S": 3.3125, "IQ1_M": 3.5625},
     **{"IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625, "IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
 }
-# The same for formats in parts, with scales that tiles have apart for each row.
+# The same for the layouts of formats in parts, which have scales for each row.
 PARTS_TILE_BITS = {
-    **dict.fromkeys(FP8, 8.25),
-    **dict.fromkeys(("NVFP4_APART", "NVFP4_SCALED", "NVFP4_FACTORED"), 5.0),
-    **{"MXFP4_APART": 4.5, "W4": 4.5, "W4_BF16": 4.5, "W4_ZEROS": 5.5, "W4_ZEROS_BF16": 5.5},
+    **{"FP8": 8.25, "NVFP4_FACTORED": 5.0, "MXFP4": 4.5},
+    **{"Q4_0": 4.5, "Q4_0_BF16": 4.5, "Q5_0": 5.5, "Q5_0_BF16": 5.5},
 }
 # How many times as long as usual cores take to bring a streamed byte of these formats into tiles. Estimated
 # from the speed of packing alone, measured on a core of an AMD EPYC (Zen 4, AVX-512): 2.7 to 6 GB/s in place
@@ -69,7 +70,9 @@ def tile_bits(weight: Weight) -> float:
     """Return the bits per weight in tiles; 0 if these take about as many as the file."""
     if weight.groups and weight.format in ("GPTQ", "AWQ"):
         return GROUPED_TILE_BITS[weight.groups.bits]
-    return (INDEXED_TILE_BITS | PARTS_TILE_BITS).get(weight.format, 0.0)
+    if weight.format in IN_PARTS:
+        return PARTS_TILE_BITS[IN_PARTS[weight.format]]
+    return INDEXED_TILE_BITS.get(weight.format, 0.0)
 
 
 def kept_nbytes(name: str, weight: Weight) -> int:

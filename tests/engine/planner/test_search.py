@@ -9,7 +9,8 @@ from hypothesis import given, settings
 
 from engine.checkpoints.storage import BLOCKS
 from engine.checkpoints.windows import ROOM, SAVEPOINTS, held, kept_slots
-from engine.compiled.layout import LAYOUTS, expansion
+from engine.compiled.instructions import LANES
+from engine.compiled.layout import BLOCK, LAYOUTS, TILES
 from engine.planner import (
     Acceptance,
     Asked,
@@ -26,7 +27,7 @@ from engine.planner.outline import catalogued
 from engine.planner.pairs import pair_named, self_pairs
 from engine.planner.prediction import pass_s
 from engine.planner.run_rows import OWN_ROWS
-from engine.planner.tiles import COMPILED, INDEXED_TILE_BITS, PACKING
+from engine.planner.tiles import COMPILED, IN_PARTS, INDEXED_TILE_BITS, PACKING, PARTS_TILE_BITS
 from engine.protocol.requests import MAX_BUDGET
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
 
@@ -302,10 +303,15 @@ def test_a_cache_in_8_bits_takes_half_the_memory_in_compiled_passes_only():
 
 def test_the_formats_of_compiled_passes_are_those_of_tiles():
     assert set(COMPILED) == set(LAYOUTS)
-    for name in COMPILED:
-        values, nbytes = BLOCKS[name]
-        stored = 8 * nbytes / values
-        assert expansion(name) == pytest.approx(INDEXED_TILE_BITS.get(name, stored) / stored - 1)
+    assert {*IN_PARTS.values()} == {*PARTS_TILE_BITS}
+    for name, layout in TILES.items():
+        blocks = layout.unit // BLOCK
+        bits = 8 * (layout.scales_nbytes + blocks * layout.block_nbytes) / (LANES * layout.unit)
+        if planned := (INDEXED_TILE_BITS | PARTS_TILE_BITS).get(name):
+            assert bits == planned
+        else:
+            values, nbytes = BLOCKS[name]
+            assert bits < 1.2 * 8 * nbytes / values, "about as many as the file has"
 
 
 def test_vectors_that_are_looked_up_slow_only_what_is_streamed():
