@@ -49,9 +49,8 @@ def unpack_rows(place: Tensor, unpack: Callable[[int, int, NDArray[Any]], None])
         rows = place[start:stop]
         # float16 has no kernel: round float32 numbers while they are in the processor's cache.
         wide = torch.empty(rows.shape) if rows.dtype == torch.float16 else rows
-        unpack(
-            start, stop, (wide.view(torch.uint16) if wide.dtype == torch.bfloat16 else wide).view(-1).numpy()
-        )
+        target = wide.view(torch.uint16) if wide.dtype == torch.bfloat16 else wide
+        unpack(start, stop, target.view(-1).numpy())
         if wide is not rows:
             rows.copy_(wide)
 
