@@ -1,7 +1,7 @@
 """The rule by which weights in RAM are lent to a processor beside a graphics card, and its speed there.
 
-A model that is loaded tries shares (`engine.streaming.lending`), the simulation simulates them, and a plan
-predicts them (`engine.planner.shared_target`), all by this rule.
+A model that is loaded tries shares (`engine.streaming.lent_chunks`), the simulation simulates them, and a
+plan predicts them (`engine.planner.shared_target`), all by this rule.
 """
 
 from collections.abc import Callable

@@ -30,7 +30,7 @@ from engine.planner.run_rows import PROMPT_ROWS
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink
-from engine.streaming.lending import Lending
+from engine.streaming.lent_chunks import Lending
 from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache

@@ -8,7 +8,7 @@ from engine.compiled.pool import shared_pool
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
-from engine.streaming.lending import Lending
+from engine.streaming.lent_chunks import Lending
 from engine.streaming.link import link_to
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts

@@ -15,7 +15,7 @@ from engine.compiled.matrix import can_tile
 from engine.planner.lent_share import ROWS, Helper
 from engine.planner.tiles import PACKING
 from engine.streaming import Streamer
-from engine.streaming.lending import Lending
+from engine.streaming.lent_chunks import Lending
 
 
 class HelpedTarget:

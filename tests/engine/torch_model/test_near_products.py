@@ -16,7 +16,7 @@ from engine.model.sequence import Sequence
 from engine.planner import lent_share
 from engine.planner.lent_share import ROWS, processor_share
 from engine.streaming import WeightLimits, chunks
-from engine.streaming.lending import Lending
+from engine.streaming.lent_chunks import Lending
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
