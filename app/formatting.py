@@ -129,6 +129,27 @@ def pair(pair: ModelPair) -> str:
     return _tr("{} with {}").format(pair.target, pair.draft) if pair.draft else pair.target
 
 
+def drafter(name: str) -> str:
+    """Return the name of a drafter that is shown. name: as in `Loaded.drafters`, or several joined by “+”; an
+    unknown one is shown as it is."""
+    names = {
+        "specexec": "SpecExec",
+        "specinfer": "SpecInfer",
+        "sps": _tr("Speculative sampling"),
+        "recycling": "Token Recycling",
+        "pld": _tr("Prompt lookup"),
+        "lookahead": "Lookahead",
+        "eagle": "EAGLE",
+        "medusa": "Medusa",
+        "p-eagle": "P-EAGLE",
+        "dflash": "DFlash",
+        "assistant": "Gemma 4 Assistant",
+        "merged": _tr("Several, merged"),
+        "none": _tr("None (plain decoding)"),
+    }
+    return " + ".join(names.get(each, each) for each in name.split("+"))
+
+
 def load_stage(progress: LoadProgress) -> str:
     """Return the stage that loading a model has reached, with the progress of the stage."""
     stages = {

@@ -23,6 +23,8 @@ def details(file: AttachedFile) -> str:
 def _count(file: AttachedFile) -> str:
     if not file.pages:
         return ""
+    if file.pages == 1:
+        return {"xlsx": _tr("1 sheet"), "epub": _tr("1 section")}.get(file.kind, _tr("1 page"))
     words = {"xlsx": _tr("{} sheets"), "epub": _tr("{} sections")}.get(file.kind, _tr("{} pages"))
     return words.format(formatting.number(file.pages))
 

@@ -305,13 +305,11 @@ class Picker(QFrame):
         if row == len(self._rows):
             return
         pair, item = self._rows[row]
-        about = formatting.about_model(pair.target.about)
-        item.setToolTip(plain(about))
 
         def show(plan: Plan | None) -> None:
             if plan:
                 item.setText(f"{self._name(pair)}\n{self._details(pair, self._plan_text(plan))}")
-                item.setToolTip(plain("\n".join(filter(None, [item.text(), about, plan.missing]))))
+                item.setToolTip(plain("\n".join(filter(None, [item.text(), plan.missing]))))
             self._plan(row + 1, held, helps)
 
         self._work.run(

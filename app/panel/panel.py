@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QMessageBox,
@@ -31,6 +30,7 @@ from app.widgets import motion
 from app.widgets.fault_words import in_one
 from app.widgets.form_parts import Scrolling, label
 from app.widgets.plain_text import PlainMessageBox, plain
+from app.widgets.save_dialog import ask_where_to_save
 from engine.errors import DiskProblem
 from engine.protocol.messages import Answer, Committed, IterationDone, Loaded, PassProgress, TreeGrown
 
@@ -394,9 +394,9 @@ class Panel(QFrame):
             QAccessible.updateAccessibility(announcement)
 
     def _export(self, kind: export.Kind) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, self.tr("Export"), f"specexec.{kind}", f"*.{kind}")
-        if path:
-            self.save(Path(path).with_suffix(f".{kind}"), kind)
+        path = ask_where_to_save(self, self.tr("Export"), "specexec", {f"*.{kind}": kind})
+        if path is not None:
+            self.save(path, kind)
 
     def save(self, path: Path, kind: export.Kind) -> None:
         """Write the run or the tree; show a message if that fails."""

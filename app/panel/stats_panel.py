@@ -18,6 +18,8 @@ class StatsPanel(QWidget):
         super().__init__(parent)
         self._seconds = Seconds()
         self._place = ""  # of the engine elsewhere that answers
+        self._proposes = ""  # says which drafter is loaded
+        self._has_answer = False  # whose figures are shown
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -60,12 +62,17 @@ class StatsPanel(QWidget):
         for figure in (self._speed, self._per_pass, self._first):
             self._set(figure, None)
         self._split.show_seconds(self._seconds)
+        self._drafter.setText(self._proposes)
+        self._has_answer = False
 
     def show_loaded(self, loaded: Loaded) -> None:
         self._place = loaded.place
         self._split.setVisible(not loaded.place)
         answered = self.tr("answered by {}").format(loaded.place)
-        self._drafter.setText(answered if loaded.place else self.tr("drafter: {}").format(loaded.drafter))
+        drafter = self.tr("drafter: {}").format(formatting.drafter(loaded.drafter))
+        self._proposes = answered if loaded.place else drafter
+        if not self._has_answer:
+            self._drafter.setText(self._proposes)
 
     def show_iteration(self, event: IterationDone) -> None:
         """Show the figures so far; the time is the sum of the iterations received, which may not be all."""
@@ -86,10 +93,12 @@ class StatsPanel(QWidget):
         self._set(self._per_pass, answer.tokens_per_pass)
         self._set(self._first, answer.time_to_first_token_s)
         self._split.show_seconds(answer.seconds)
+        self._has_answer = True
         if self._place:
             return
         text = self.tr("drafter: {}, budget: {}")
-        self._drafter.setText(text.format(answer.drafter, formatting.number(answer.budget)))
+        drafter, budget = formatting.drafter(answer.drafter), formatting.number(answer.budget)
+        self._drafter.setText(text.format(drafter, budget))
 
     def _figure(self, row: Flow, name: str, tip: str) -> QLabel:
         column = QWidget(self)

@@ -1,6 +1,6 @@
 """Controls below the tree: pause, step and slide through the iterations, zoom."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolButton, QWidget
 
 from app import formatting
@@ -32,6 +32,7 @@ class Stepper(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._buttons: list[QToolButton] = []
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -90,7 +91,19 @@ class Stepper(QWidget):
         button.setText(sign)
         button.setToolTip(plain(name))
         button.setAccessibleName(name)
-        button.setFixedWidth(max(BUTTON_WIDTH, button.fontMetrics().horizontalAdvance(sign) + PADDING))
         if shortcut:
             button.setShortcut(shortcut)
+        self._buttons.append(button)
+        self._fit(button)
         return button
+
+    def _fit(self, button: QToolButton) -> None:
+        sign = self.fontMetrics().horizontalAdvance(button.text())
+        button.setFixedWidth(max(BUTTON_WIDTH, sign + PADDING))
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Give each sign the room that it needs in another size of text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            for button in self._buttons:
+                self._fit(button)

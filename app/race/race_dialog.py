@@ -19,6 +19,7 @@ from app.race.race_run import RacePlan, RaceRun
 from app.race.race_start import RaceStart
 from app.widgets.form_parts import Scrolling
 from app.widgets.notice import Problem
+from app.widgets.save_dialog import ask_where_to_save
 from engine import catalog
 from engine.errors import SpecExecError
 from engine.protocol.messages import Load, LoadProgress, Message, Options, PrefillProgress
@@ -225,13 +226,12 @@ class RaceDialog(QDialog):
             self.open_recording(Path(path))
 
     def _ask_recording(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(
-            self, self.tr("Save recording"), f"specexec{SUFFIX}", f"*{SUFFIX}"
-        )
-        if path:
-            self.save_recording(Path(path.removesuffix(SUFFIX) + SUFFIX))
+        kinds = {f"*{SUFFIX}": SUFFIX.removeprefix(".")}
+        path = ask_where_to_save(self, self.tr("Save recording"), "specexec", kinds)
+        if path is not None:
+            self.save_recording(path)
 
     def _ask_picture(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, self.tr("Save picture"), "specexec-race.png", "*.png")
-        if path:
-            self.save_picture(Path(path).with_suffix(".png"))
+        path = ask_where_to_save(self, self.tr("Save picture"), "specexec-race", {"*.png": "png"})
+        if path is not None:
+            self.save_picture(path)

@@ -28,9 +28,9 @@ def lane_details(lane: RaceLane) -> str:
     if lane.drafter == "none":
         how = _tr("one token per pass")
     elif lane.draft:
-        how = _tr("drafter: {}, draft: {}").format(lane.drafter, lane.draft)
+        how = _tr("drafter: {}, draft: {}").format(formatting.drafter(lane.drafter), lane.draft)
     else:
-        how = _tr("drafter: {}").format(lane.drafter)
+        how = _tr("drafter: {}").format(formatting.drafter(lane.drafter))
     return " · ".join([lane.target, how, lane.dtype, lane.device])
 
 

@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication
 
+from app import formatting
 from app.settings.options import Choice, Option, OptionSection
 
 
@@ -152,23 +153,8 @@ def _drafter() -> Option:
 
 
 def drafter_choice(name: str) -> Choice:
-    """Return the choice of a drafter. name: as in `Loaded.drafters`; an unknown one is shown as it is."""
-    texts = {
-        "specexec": "SpecExec",
-        "specinfer": "SpecInfer",
-        "sps": _tr("Speculative sampling"),
-        "recycling": "Token Recycling",
-        "pld": _tr("Prompt lookup"),
-        "lookahead": "Lookahead",
-        "eagle": "EAGLE",
-        "medusa": "Medusa",
-        "p-eagle": "P-EAGLE",
-        "dflash": "DFlash",
-        "assistant": "Gemma 4 Assistant",
-        "merged": _tr("Several, merged"),
-        "none": _tr("None (plain decoding)"),
-    }
-    return name, texts.get(name, name)
+    """Return the choice of a drafter. name: as in `Loaded.drafters`."""
+    return name, formatting.drafter(name)
 
 
 def _limits_of_trees() -> list[Option]:

@@ -109,7 +109,8 @@ class ModelsPage(QWidget):
 
     def _show(self, stored: list[StoredModel]) -> None:
         total = formatting.nbytes(sum(model.nbytes for model in stored))
-        self.place.about.setText(self.tr("{} models, {}").format(formatting.number(len(stored)), total))
+        words = self.tr("{} models, {}").format(formatting.number(len(stored)), total)
+        self.place.about.setText(self.tr("1 model, {}").format(total) if len(stored) == 1 else words)
         self.models.clear()
         for model in sorted(stored, key=lambda model: -model.nbytes):
             details = " · ".join(filter(None, [formatting.nbytes(model.nbytes), model.license]))

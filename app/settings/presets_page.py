@@ -23,8 +23,7 @@ from app.store.presets import Presets, from_file, to_file
 from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, PlainMessageBox
-
-SUFFIX = ".preset.json"
+from app.widgets.save_dialog import ask_where_to_save
 
 
 class PresetsPage(QWidget):
@@ -183,9 +182,10 @@ class PresetsPage(QWidget):
 
     def _ask_export(self) -> None:
         name = "".join("_" if letter in '\\/:*?"<>|' else letter for letter in self._chosen.name)
-        path, _ = QFileDialog.getSaveFileName(self, self.tr("Export preset"), name + SUFFIX, "JSON (*.json)")
-        if path:
-            self.export_to(Path(path))
+        kinds = {"JSON (*.json)": "json"}
+        path = ask_where_to_save(self, self.tr("Export preset"), f"{name}.preset", kinds)
+        if path is not None:
+            self.export_to(path)
 
     def _confirm(self, question: str, action: str) -> bool:
         """Ask a question, whose answers are `action` and Cancel."""

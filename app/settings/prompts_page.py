@@ -22,9 +22,10 @@ from app.store.prompts import Prompts, SavedPrompt, from_file, to_file
 from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.form_parts import button, label, set_role
+from app.widgets.save_dialog import ask_where_to_save
 from app.widgets.theme import LINE_HEIGHT
 
-FILE = "prompts.json"
+NAME = "prompts"  # of the file of exported prompts, as suggested
 MOST_NAME = 200  # characters, as in SavedPrompt
 MADE_NAME = 40  # characters of a name that is made of the text
 
@@ -274,6 +275,6 @@ class PromptsPage(QWidget):
             self.import_from(Path(path))
 
     def _ask_export(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, self.tr("Export prompts"), FILE, "JSON (*.json)")
-        if path:
-            self.export_to(Path(path))
+        path = ask_where_to_save(self, self.tr("Export prompts"), NAME, {"JSON (*.json)": "json"})
+        if path is not None:
+            self.export_to(path)

@@ -14,6 +14,7 @@ from app.sidebar import outline, printer
 from app.sidebar.chat_import import Importing
 from app.store import ChatLine, Store, backups
 from app.store.exchange import export_file
+from app.widgets.save_dialog import ask_where_to_save
 
 T = TypeVar("T")
 
@@ -149,12 +150,13 @@ def ask_where_to_export(parent: QWidget, title: str) -> Path | None:
         _tr("SpecExec Desktop chat, with every version (*.specexec-chat)"): "specexec-chat",
         _tr("JSON, with every version (*.json)"): "json",
     }
-    return _ask_where(parent, _tr("Export"), title, kinds)
+    return ask_where_to_save(parent, _tr("Export"), file_name(title), kinds, _folder())
 
 
 def ask_where_to_print(parent: QWidget, title: str) -> Path | None:
     """Return the chosen path of a PDF; None if the dialog was cancelled."""
-    return _ask_where(parent, _tr("Save as PDF"), title, {_tr("PDF (*.pdf)"): "pdf"})
+    kinds = {_tr("PDF (*.pdf)"): "pdf"}
+    return ask_where_to_save(parent, _tr("Save as PDF"), file_name(title), kinds, _folder())
 
 
 def ask_what_to_import(parent: QWidget) -> Path | None:
@@ -179,25 +181,6 @@ def file_name(title: str) -> str:
     name = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(" .")
     name = name.encode()[:_MAX_NBYTES].decode(errors="ignore").strip(" .")
     return name if name and not _RESERVED.fullmatch(name) else f"chat {name}".strip()
-
-
-def _ask_where(parent: QWidget, caption: str, title: str, kinds: dict[str, str]) -> Path | None:
-    """Ask where to write a file; return None if the dialog was cancelled.
-
-    kinds: the suffix of each format, by the name of the format in the dialog.
-    """
-    dialog = QFileDialog(parent, caption, _folder())
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setNameFilters(list(kinds))
-    # Before the dialog returns a file that exists, it asks whether to overwrite it. It has to know the suffix
-    # for this, since the suffix is part of the file's name.
-    dialog.setDefaultSuffix(next(iter(kinds.values())))
-    dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(kinds[kind]))
-    dialog.selectFile(file_name(title))
-    try:
-        return Path(dialog.selectedFiles()[0]) if dialog.exec() else None
-    finally:
-        dialog.deleteLater()
 
 
 def _folder() -> str:

@@ -1719,6 +1719,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>ModelsPage</name>
         <message>
+            <source>1 model, {}</source>
+            <translation>모델 1개, {}</translation>
+        </message>
+        <message>
             <source>Delete the model</source>
             <translation>모델 삭제</translation>
         </message>
@@ -4673,10 +4677,6 @@ other: everything else</source>
             <translation>없음</translation>
         </message>
         <message>
-            <source>None (plain decoding)</source>
-            <translation>없음(일반 디코딩)</translation>
-        </message>
-        <message>
             <source>Number of nodes that the draft expands in each round.</source>
             <translation>라운드마다 드래프트가 확장하는 노드 수.</translation>
         </message>
@@ -4695,10 +4695,6 @@ other: everything else</source>
         <message>
             <source>Prompt</source>
             <translation>프롬프트</translation>
-        </message>
-        <message>
-            <source>Prompt lookup</source>
-            <translation>프롬프트 검색</translation>
         </message>
         <message>
             <source>Repetition penalty</source>
@@ -4721,16 +4717,8 @@ other: everything else</source>
             <translation>시드</translation>
         </message>
         <message>
-            <source>Several, merged</source>
-            <translation>여러 방법 결합</translation>
-        </message>
-        <message>
             <source>Shortest repetition that DRY counts.</source>
             <translation>DRY가 되풀이로 보는 가장 짧은 길이.</translation>
-        </message>
-        <message>
-            <source>Speculative sampling</source>
-            <translation>추측 샘플링</translation>
         </message>
         <message>
             <source>Stop an answer that says the same over and over. It can be continued.</source>
@@ -5249,6 +5237,18 @@ other: everything else</source>
     </context>
     <context>
         <name>files</name>
+        <message>
+            <source>1 page</source>
+            <translation>1쪽</translation>
+        </message>
+        <message>
+            <source>1 section</source>
+            <translation>섹션 1개</translation>
+        </message>
+        <message>
+            <source>1 sheet</source>
+            <translation>시트 1개</translation>
+        </message>
         <message>
             <source>about {} tokens</source>
             <translation>약 {}토큰</translation>
@@ -6043,6 +6043,17 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>save_dialog</name>
+        <message>
+            <source>Replace</source>
+            <translation>바꾸기</translation>
+        </message>
+        <message>
+            <source>{} already exists. Replace it?</source>
+            <translation>{}이(가) 이미 있습니다. 바꿀까요?</translation>
+        </message>
+    </context>
+    <context>
         <name>server_options</name>
         <message>
             <source>Also other machines, at {}</source>
@@ -6554,12 +6565,20 @@ other: everything else</source>
             <translation>모델</translation>
         </message>
         <message>
+            <source>None (plain decoding)</source>
+            <translation>없음(일반 디코딩)</translation>
+        </message>
+        <message>
             <source>Preparing the model; this takes longer the first time</source>
             <translation>모델을 준비하는 중입니다. 처음에는 더 오래 걸립니다</translation>
         </message>
         <message>
             <source>Preparing your graphics card</source>
             <translation>그래픽 카드를 준비하는 중입니다</translation>
+        </message>
+        <message>
+            <source>Prompt lookup</source>
+            <translation>프롬프트 검색</translation>
         </message>
         <message>
             <source>Reading the model files</source>
@@ -6572,6 +6591,14 @@ other: everything else</source>
         <message>
             <source>Seed</source>
             <translation>시드</translation>
+        </message>
+        <message>
+            <source>Several, merged</source>
+            <translation>여러 방법 결합</translation>
+        </message>
+        <message>
+            <source>Speculative sampling</source>
+            <translation>추측 샘플링</translation>
         </message>
         <message>
             <source>Speed</source>

@@ -1719,6 +1719,10 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>ModelsPage</name>
         <message>
+            <source>1 model, {}</source>
+            <translation>1 个模型，{}</translation>
+        </message>
+        <message>
             <source>Delete the model</source>
             <translation>删除模型</translation>
         </message>
@@ -4673,10 +4677,6 @@ other: everything else</source>
             <translation>无</translation>
         </message>
         <message>
-            <source>None (plain decoding)</source>
-            <translation>无（普通解码）</translation>
-        </message>
-        <message>
             <source>Number of nodes that the draft expands in each round.</source>
             <translation>草稿模型每一轮扩展的节点数。</translation>
         </message>
@@ -4695,10 +4695,6 @@ other: everything else</source>
         <message>
             <source>Prompt</source>
             <translation>提示词</translation>
-        </message>
-        <message>
-            <source>Prompt lookup</source>
-            <translation>提示词查找</translation>
         </message>
         <message>
             <source>Repetition penalty</source>
@@ -4721,16 +4717,8 @@ other: everything else</source>
             <translation>种子</translation>
         </message>
         <message>
-            <source>Several, merged</source>
-            <translation>多种方法合并</translation>
-        </message>
-        <message>
             <source>Shortest repetition that DRY counts.</source>
             <translation>DRY 计入的最短重复长度。</translation>
-        </message>
-        <message>
-            <source>Speculative sampling</source>
-            <translation>推测采样</translation>
         </message>
         <message>
             <source>Stop an answer that says the same over and over. It can be continued.</source>
@@ -5249,6 +5237,18 @@ other: everything else</source>
     </context>
     <context>
         <name>files</name>
+        <message>
+            <source>1 page</source>
+            <translation>1 页</translation>
+        </message>
+        <message>
+            <source>1 section</source>
+            <translation>1 节</translation>
+        </message>
+        <message>
+            <source>1 sheet</source>
+            <translation>1 个工作表</translation>
+        </message>
         <message>
             <source>about {} tokens</source>
             <translation>约 {} 个词元</translation>
@@ -6043,6 +6043,17 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>save_dialog</name>
+        <message>
+            <source>Replace</source>
+            <translation>替换</translation>
+        </message>
+        <message>
+            <source>{} already exists. Replace it?</source>
+            <translation>{} 已存在。要替换吗？</translation>
+        </message>
+    </context>
+    <context>
         <name>server_options</name>
         <message>
             <source>Also other machines, at {}</source>
@@ -6554,12 +6565,20 @@ other: everything else</source>
             <translation>模型</translation>
         </message>
         <message>
+            <source>None (plain decoding)</source>
+            <translation>无（普通解码）</translation>
+        </message>
+        <message>
             <source>Preparing the model; this takes longer the first time</source>
             <translation>正在准备模型；首次需要更长时间</translation>
         </message>
         <message>
             <source>Preparing your graphics card</source>
             <translation>正在准备您的显卡</translation>
+        </message>
+        <message>
+            <source>Prompt lookup</source>
+            <translation>提示词查找</translation>
         </message>
         <message>
             <source>Reading the model files</source>
@@ -6572,6 +6591,14 @@ other: everything else</source>
         <message>
             <source>Seed</source>
             <translation>种子</translation>
+        </message>
+        <message>
+            <source>Several, merged</source>
+            <translation>多种方法合并</translation>
+        </message>
+        <message>
+            <source>Speculative sampling</source>
+            <translation>推测采样</translation>
         </message>
         <message>
             <source>Speed</source>

@@ -102,3 +102,9 @@ def test_a_number_too_large_for_qt_is_shown() -> None:
     assert formatting.number(1 << 63) == "9223372036854775808"
     assert formatting.number(-(1 << 64)) == "-18446744073709551616"
     assert formatting.nbytes(1 << 64) == formatting.nbytes((1 << 63) - 1) == "8.0 EB"
+
+
+def test_drafters_have_the_names_that_the_settings_use() -> None:
+    assert formatting.drafter("specexec") == "SpecExec"
+    assert formatting.drafter("recycling+pld") == "Token Recycling + Prompt lookup"
+    assert formatting.drafter("of a later version") == "of a later version"

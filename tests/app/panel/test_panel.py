@@ -310,6 +310,21 @@ def test_a_trace_is_replayed_at_its_speed(panel: Panel, qtbot: QtBot) -> None:
     assert says(panel.stats, "4.46")
 
 
+def test_the_drafter_shown_is_the_one_that_the_figures_are_about(panel: Panel) -> None:
+    def shown(drafter: str) -> bool:
+        return says(panel.stats, drafter)
+
+    panel.show_loaded(structs.replace(RUN.header.loaded, drafter="recycling+pld"))
+    assert shown("drafter: Token Recycling + Prompt lookup")
+    panel.show_answer(structs.replace(answer(1), drafter="pld", budget=3))
+    assert shown("drafter: Prompt lookup, budget: 3")
+    panel.show_loaded(structs.replace(RUN.header.loaded, drafter="specexec"))
+    assert shown("drafter: Prompt lookup, budget: 3")
+    panel.begin()
+    assert shown("drafter: SpecExec")
+    assert not shown("budget")
+
+
 def test_growing_trees_leave_the_processors_to_decoding(
     panel: Panel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

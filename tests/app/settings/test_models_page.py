@@ -47,6 +47,13 @@ def test_models_in_the_folder_are_listed_largest_first(page: ModelsPage, folder:
     assert not page.delete.isEnabled()
 
 
+def test_a_single_model_is_counted_as_one(page: ModelsPage, folder: Path, qtbot: QtBot) -> None:
+    (folder / "small.gguf").unlink()
+    page.refresh()
+    qtbot.waitUntil(lambda: page.models.count() == 1)
+    assert "1 model, 4.0 kB" in labels(page)
+
+
 def test_the_models_move_to_another_folder(
     page: ModelsPage, folder: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.conversation.transcript import COLUMN_WIDTH
+from app.panel.stepper import PADDING, Stepper
 from app.preferences import PreferencesFile
 from app.sidebar.note_bar import NoteBar
 from app.store import Store
@@ -110,3 +111,11 @@ def test_messages_and_code_have_the_fonts_that_are_preferred(
     window.settings.apply(preferences.now.__class__())
     assert question.body.font().family() != "Letters"
     qtbot.waitUntil(lambda: answer.body.document().find("code").charFormat().font().family() != "Typewriter")
+
+
+def test_the_signs_of_the_panel_are_whole_in_large_text(window: Window, qapp: QApplication) -> None:
+    pause = window.panel.findChild(Stepper).pause
+    theme.enlarge(qapp, 200)
+    assert pause.fontMetrics().horizontalAdvance(pause.text()) + PADDING <= pause.width()
+    theme.enlarge(qapp, 100)
+    assert pause.width() < 1.5 * (pause.fontMetrics().horizontalAdvance(pause.text()) + PADDING)
