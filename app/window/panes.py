@@ -63,6 +63,12 @@ class Panes(QWidget):
             self._splitter.addWidget(part)
             self._splitter.setStretchFactor(place, min(place, 1))
         self._splitter.setSizes(SIZES)
+        self._splitter.splitterMoved.connect(self._note_sizes)
+        # Sizes of the parts, and whether the panel is shown, as they were last in a wide window.
+        self._sizes, self._shows_panel = SIZES, True
+        # Restores the sizes only after the splitter has its new width, of which it would take shares.
+        self._widening = QTimer(self, singleShot=True, interval=0)
+        self._widening.timeout.connect(lambda: self._splitter.setSizes(self._sizes))
         self._order()
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
@@ -71,7 +77,6 @@ class Panes(QWidget):
         rows.addWidget(self._splitter, 1)
         self._is_narrow = False
         self.panel.installEventFilter(self)
-        self._wide: tuple[list[int], bool] = SIZES, True  # sizes, and whether the panel is shown, when wide
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -101,18 +106,24 @@ class Panes(QWidget):
         """Put the panel beside the chat or above it, as a window of this width needs it."""
         narrow = width < NARROW
         if narrow and not self._is_narrow:
-            self._wide = self._splitter.sizes(), self.header.panel_switch.isChecked()
+            self._shows_panel = self.header.panel_switch.isChecked()
             self.panel.setParent(self)
             self.header.panel_switch.setChecked(False)
         elif self._is_narrow and not narrow:
-            sizes, is_shown = self._wide
             self._splitter.addWidget(self.panel)
             self._order()
-            self.header.panel_switch.setChecked(is_shown)
-            self.panel.setVisible(is_shown)
-            # Only after the splitter has its new width, of which it would take shares.
-            QTimer.singleShot(0, self, lambda: self._splitter.setSizes(sizes))
+            self.header.panel_switch.setChecked(self._shows_panel)
+            self.panel.setVisible(self._shows_panel)
+            self._widening.start()
+        else:
+            self._note_sizes()
         self._is_narrow = narrow
+
+    def _note_sizes(self) -> None:
+        """Note the sizes of the parts in a wide window. In one that has become narrow, the splitter has squeezed
+        them already, so as to have room for the panel."""
+        if not self._is_narrow and not self._widening.isActive():
+            self._sizes = self._splitter.sizes()
 
     def _order(self) -> None:
         """Let a screen reader read the panes from left to right: the splitter puts each before the others."""
@@ -156,7 +167,8 @@ class Panes(QWidget):
         """Restore the state of the last session: which panes are shown, their sizes, the sidebar's folded
         groups."""
         if "parts" in kept.splitters:
-            self._splitter.setSizes(kept.splitters["parts"])
+            self._sizes = kept.splitters["parts"]
+            self._splitter.setSizes(self._sizes)
         for switch, pane, is_shown in (
             (self.header.sidebar_switch, self.sidebar, kept.sidebar),
             (self.header.panel_switch, self.panel, kept.panel),
@@ -171,7 +183,7 @@ class Panes(QWidget):
         geometry: the window's geometry as saved by Qt.
         """
         here = self._splitter.sizes(), self.header.panel_switch.isChecked()
-        sizes, panel = self._wide if self._is_narrow else here
+        sizes, panel = (self._sizes, self._shows_panel) if self._is_narrow else here
         return WindowState(
             geometry=geometry,
             splitters={"parts": sizes},

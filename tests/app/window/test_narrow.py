@@ -1,7 +1,7 @@
 """Windows of all widths."""
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine_link import EngineLink
@@ -38,6 +38,21 @@ def test_in_a_narrow_window_the_panel_lies_above_the_chat(window: Window, qtbot:
     window.resize(1400, 800)
     qtbot.waitUntil(lambda: (window.panel.width(), window.sidebar.width()) == pytest.approx(widths, abs=12))
     assert window.panel.isVisible()
+
+
+def test_the_widths_of_a_wide_window_come_back_however_narrow_it_was(window: Window, qtbot: QtBot) -> None:
+    window.header.panel_switch.setChecked(True)
+    window.resize(1400, 800)
+    qtbot.waitUntil(lambda: window.panel.isVisible() and window.width() == 1400)
+    window.findChild(QSplitter).setSizes([300, 600, 494])
+    window.resize(1410, 800)
+    qtbot.waitUntil(lambda: window.width() == 1410)
+    widths = window.panel.width(), window.sidebar.width()
+    window.resize(window.minimumSizeHint().width(), 600)  # beside the panel, the list of chats is squeezed
+    qtbot.waitUntil(lambda: not window.panel.isVisible())
+    window.resize(1410, 800)
+    qtbot.waitUntil(lambda: (window.panel.width(), window.sidebar.width()) == pytest.approx(widths, abs=12))
+    assert window.sidebar.width() == pytest.approx(300, abs=12)
 
 
 def test_a_window_for_a_small_screen_is_not_widened_by_the_panel(
