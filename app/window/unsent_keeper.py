@@ -50,7 +50,8 @@ class UnsentKeeper(QObject):
         """Store the composer's message now, and those that could not be stored before."""
         self._timer.stop()
         message = self._composer.unsent()
-        if message != self._kept and self._keep(self._id, message):
+        is_stored = message == self._kept and self._id not in self._owed  # which may owe an older message
+        if not is_stored and self._keep(self._id, message):
             self._kept = message
         for chat, owed in list(self._owed.items()):
             self._keep(chat, owed)

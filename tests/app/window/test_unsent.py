@@ -109,6 +109,21 @@ def test_what_cannot_be_stored_is_kept_in_memory_and_stored_later(
     qtbot.waitUntil(lambda: not window.core.queue._unsaved)
 
 
+def test_what_could_not_be_stored_and_was_sent_since_does_not_come_back(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store, full: threading.Event
+) -> None:
+    reach(window, qtbot, State.READY)
+    full.set()
+    window.composer.write("What is a tree?")
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)  # it could not be stored
+    full.clear()
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    assert window.chat.id is not None
+    assert not store.unsent.of(None)
+    window.chat.open(None)
+    assert window.composer.text() == ""
+
+
 def test_a_queued_question_is_taken_back_into_the_input_field(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
