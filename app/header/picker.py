@@ -40,13 +40,14 @@ from app.preferences import RecentPair
 from app.widgets.flow import Flow
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel, plain
+from app.widgets.theme import LINE_HEIGHT
 from engine import planner
 from engine.hub import StoredModel
 from engine.planner import Plan
 from engine.protocol.messages import Loaded, Memory
 
 HAS_BUTTON = Qt.ItemDataRole.UserRole + 1
-WIDTH_CHARACTERS = 78
+WIDTH_CHARACTERS = 104
 ROWS_SHOWN = 6
 MARGIN = 16  # pixels of the screen beside the popup
 LINE = "\u2028"  # separates the lines of a row, in Qt's options
@@ -110,6 +111,7 @@ class Picker(QFrame):
             )
         )
         self.filter = QLineEdit(self)
+        self.filter.setMinimumHeight(LINE_HEIGHT)
         self.filter.setPlaceholderText(self.tr("Find a model on this machine"))
         self.filter.setAccessibleName(self.tr("Find a model on this machine"))
         self.filter.installEventFilter(self)

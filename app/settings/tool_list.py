@@ -1,6 +1,6 @@
 """A list of tools with their descriptions; a tick lets one be called without asking."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import structs
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSignalBlocker, Qt, Signal
@@ -51,14 +51,18 @@ class ToolList(QListWidget):
             for tool, state in zip(self._tools, states, strict=True)
         ]
 
-    def show_tools(self, tools: Sequence[KnownTool]) -> None:
-        """Show these tools; the list is hidden if there are none."""
+    def show_tools(self, tools: Sequence[KnownTool], about: Mapping[str, str] | None = None) -> None:
+        """Show these tools; the list is hidden if there are none.
+
+        about: what is said of some of them in place of their descriptions, by name.
+        """
         self._tools = list(tools)
         with QSignalBlocker(self):
             self.clear()
             for tool in tools:
-                item = QListWidgetItem(f"{tool.name}\n{excerpt(tool.description, SHOWN)}", self)
-                item.setToolTip(plain(tool.description))
+                said = (about or {}).get(tool.name, tool.description)
+                item = QListWidgetItem(f"{tool.name}\n{excerpt(said, SHOWN)}", self)
+                item.setToolTip(plain(said))
                 item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 item.setCheckState(Qt.CheckState.Checked if tool.always else Qt.CheckState.Unchecked)
         height = sum(self.sizeHintForRow(row) for row in range(min(ROWS_SHOWN, len(tools))))

@@ -48,7 +48,8 @@ class ToolsPage(QWidget):
         self.built_in = QCheckBox(self.tr("Answers may call the program's own tools"), self)
         self.built_in.setChecked(now.built_in)
         self.own = ToolList(self)
-        self.own.show_tools([structs.replace(tool, always=tool.name in now.always) for tool in own])
+        ticked = [structs.replace(tool, always=tool.name in now.always) for tool in own]
+        self.own.show_tools(ticked, self._about_own())
         self.own.setEnabled(now.built_in)
         self.most_calls = QSpinBox(self)
         self.most_calls.setRange(1, MOST_CALLS)
@@ -67,6 +68,14 @@ class ToolsPage(QWidget):
         self._build()
         self._connect()
         self._show_servers()
+
+    def _about_own(self) -> dict[str, str]:
+        """Return what the user reads of the program's own tools; their descriptions are for the model."""
+        return {
+            "calculator": self.tr("Calculates the value of an expression, such as (2 + 3) * sqrt(7)."),
+            "date": self.tr("Tells the date, the weekday and the time."),
+            "search_chats": self.tr("Searches your chats for messages that contain all of some words."),
+        }
 
     def _build(self) -> None:
         about = self.tr(

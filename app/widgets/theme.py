@@ -245,14 +245,17 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
                                       border: {line} {c.outline}; border-radius: 3px; }}
     QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
                                              border-bottom: {line} {c.border}; padding: 7px 11px; }}
-    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit, QDialog#file_preview QPlainTextEdit
+    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit, QDialog#file_preview QPlainTextEdit,
+    QDialog#race QPlainTextEdit
         {{ background: {c.surface}; border: {line} {c.outline}; border-radius: 6px; padding: 3px 6px; }}
     QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus,
-    QDialog#file_preview QPlainTextEdit:focus {{ border-color: {c.accent}; }}
-    QDialog#wizard QLineEdit, QDialog#prompt_fields QLineEdit,
+    QDialog#file_preview QPlainTextEdit:focus, QDialog#race QPlainTextEdit:focus
+        {{ border-color: {c.accent}; }}
+    QDialog#wizard QLineEdit, QDialog#prompt_fields QLineEdit, QFrame#model_picker QLineEdit,
     QDialog#settings QFrame[role="card"] QLineEdit
         {{ background: {c.surface}; border: {line} {c.outline}; border-radius: 6px; padding: 0 8px; }}
     QDialog#wizard QLineEdit:focus, QDialog#prompt_fields QLineEdit:focus,
+    QFrame#model_picker QLineEdit:focus,
     QDialog#settings QFrame[role="card"] QLineEdit:focus
         {{ border-color: {c.accent}; }}
     QMessageBox {{ background: {c.surface}; messagebox-critical-icon: url("{PROBLEM}");

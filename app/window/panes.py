@@ -120,8 +120,8 @@ class Panes(QWidget):
         self._is_narrow = narrow
 
     def _note_sizes(self) -> None:
-        """Note the sizes of the parts in a wide window. In one that has become narrow, the splitter has squeezed
-        them already, so as to have room for the panel."""
+        """Note the sizes of the parts in a wide window; in one that has just become narrow, the splitter has
+        squeezed them."""
         if not self._is_narrow and not self._widening.isActive():
             self._sizes = self._splitter.sizes()
 

@@ -3808,6 +3808,10 @@ other: everything else</source>
             <translation>답변이 프로그램의 자체 도구를 호출할 수 있음</translation>
         </message>
         <message>
+            <source>Calculates the value of an expression, such as (2 + 3) * sqrt(7).</source>
+            <translation>(2 + 3) * sqrt(7) 같은 식의 값을 계산합니다.</translation>
+        </message>
+        <message>
             <source>Calls for one question, at most</source>
             <translation>질문 하나당 최대 호출 수</translation>
         </message>
@@ -3826,6 +3830,14 @@ other: everything else</source>
         <message>
             <source>Remove the tool server</source>
             <translation>도구 서버 제거</translation>
+        </message>
+        <message>
+            <source>Searches your chats for messages that contain all of some words.</source>
+            <translation>주어진 단어가 모두 들어 있는 메시지를 내 대화에서 검색합니다.</translation>
+        </message>
+        <message>
+            <source>Tells the date, the weekday and the time.</source>
+            <translation>날짜와 요일, 시각을 알려 줍니다.</translation>
         </message>
         <message>
             <source>This system has no keyring: the key is kept in memory until the program ends.</source>

@@ -3808,6 +3808,10 @@ other: everything else</source>
             <translation>回答可以调用程序自带的工具</translation>
         </message>
         <message>
+            <source>Calculates the value of an expression, such as (2 + 3) * sqrt(7).</source>
+            <translation>计算表达式的值，例如 (2 + 3) * sqrt(7)。</translation>
+        </message>
+        <message>
             <source>Calls for one question, at most</source>
             <translation>每个问题最多调用次数</translation>
         </message>
@@ -3826,6 +3830,14 @@ other: everything else</source>
         <message>
             <source>Remove the tool server</source>
             <translation>移除工具服务器</translation>
+        </message>
+        <message>
+            <source>Searches your chats for messages that contain all of some words.</source>
+            <translation>在您的对话中搜索包含所有给定词语的消息。</translation>
+        </message>
+        <message>
+            <source>Tells the date, the weekday and the time.</source>
+            <translation>告知日期、星期和时间。</translation>
         </message>
         <message>
             <source>This system has no keyring: the key is kept in memory until the program ends.</source>

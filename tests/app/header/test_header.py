@@ -1,5 +1,6 @@
 """The header: model, picker, status line and expected end of an answer."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,20 @@ def test_local_pairs_are_listed_with_their_plans(header: Header, qtbot: QtBot) -
         "Small 1B · Q8_0\n1.0 GB · fits in RAM · about 12.3 tokens/s · no draft model",
     ]
     assert header.picker.models.item(1).toolTip().endswith("It lacks 20 GiB of RAM.")
+    header.picker.hide()
+
+
+def test_a_tool_tip_says_once_what_a_model_is(
+    header: Header, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = [LocalPair(replace(SMALL, about="Good at nothing."), None)]
+    monkeypatch.setattr(local_models, "pairs_here", lambda: pairs)
+    header.open_picker()
+    tip = header.picker.models.item(1).toolTip
+    assert tip().count("Good at nothing.") == 1
+    assert "no draft model" in tip()
+    qtbot.waitUntil(lambda: "fits in RAM" in tip())
+    assert tip().count("Good at nothing.") == 1
     header.picker.hide()
 
 

@@ -6,6 +6,8 @@ from pytestqt.qtbot import QtBot
 
 from app.preferences import KnownTool, ToolPreferences
 from app.settings.tools_page import ToolsPage
+from app.store import Store
+from app.tools.builtin import built_in
 from app.tools.keys import key_of
 from tests.app.tools.servers import reference
 
@@ -35,6 +37,19 @@ def test_everything_is_off_at_first(qtbot: QtBot, kept: list[ToolPreferences]) -
     assert kept[-1].always == ["calculator", "search_chats"]
     made.most_calls.setValue(3)
     assert kept[-1].most_calls == 3
+
+
+def test_the_programs_own_tools_are_described_for_the_user(
+    qtbot: QtBot, store: Store, kept: list[ToolPreferences]
+) -> None:
+    tools = [tool.known for tool in built_in(store)]
+    made = ToolsPage(ToolPreferences(), tools)
+    qtbot.addWidget(made)
+    said = [made.own.item(row).text().split("\n") for row in range(made.own.count())]
+    assert [name for name, _ in said] == [tool.name for tool in tools]
+    for (_, about), tool in zip(said, tools, strict=True):
+        assert about != tool.description, "which is English, and for the model"
+    assert [tool.description for tool in made.own.tools] == [tool.description for tool in tools]
 
 
 def test_a_server_can_be_turned_on_only_after_its_tools_are_listed(
