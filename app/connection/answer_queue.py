@@ -99,7 +99,8 @@ class AnswerQueue(QObject):
         self._next_try = QTimer(self, interval=round(1000 * SAVE_EVERY_S), singleShot=True)
         self._next_try.timeout.connect(self._try_again)
         self._ends_thought = False  # whether the answer in progress was stopped to end its thought
-        self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
+        # an answer that waits for idle models to be loaded, and its chat
+        self._postponed: tuple[int, Callable[[], None]] | None = None
         engine.answer_event.connect(self._receive)
         engine.lost.connect(self._interrupt)
         engine.ended.connect(self._interrupt)
@@ -133,7 +134,8 @@ class AnswerQueue(QObject):
         """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. added:
         text that is added to a continued answer first. May raise a StoreError."""
         if self._engine.state is State.IDLE:
-            self._postponed = lambda: self.answer(chat, message, settings, loops=loops, added=added)
+            later = partial(self.answer, chat, message, settings, loops=loops, added=added)
+            self._postponed = chat, later
             self._engine.load()
         if self._engine.pair is not None and self._engine.state is State.READY:
             self._send(chat, message, *self._begin(chat, message, settings, loops, added))
@@ -167,6 +169,16 @@ class AnswerQueue(QObject):
         chosen = self.waiting[place]
         self.remove_waiting(place)
         viewer.returned.emit([chosen])
+
+    def drop(self, chat: int) -> None:
+        """Ask for no further answer in a chat that was deleted, and forget it. Its queued questions are given
+        back: they are unsent when the deletion is undone."""
+        self._due = deque(due for due in self._due if due[0] != chat)
+        if self._postponed is not None and self._postponed[0] == chat:
+            self._postponed = None
+        if any(waiting.chat == chat for waiting in self.waiting):
+            self._give_back(lambda waiting: waiting.chat == chat)
+        self.forget(chat)
 
     def forget(self, chat: int) -> None:
         """Let the engine delete what it has kept of a chat, because texts of it were deleted."""
@@ -384,7 +396,7 @@ class AnswerQueue(QObject):
             self._postponed = None
             if state is State.READY:
                 with reporting(self.store_failed):
-                    postponed()
+                    postponed[1]()
         with reporting(self.store_failed):
             self._ask_first()
 

@@ -82,7 +82,7 @@ class Core(QObject):
         self.queue = AnswerQueue(store, self.engine, self.toolbox, self)
         self.desk = CallDesk(store, self.toolbox, self.queue, self)
         self.desk.failed.connect(self.failed)
-        self.chat_deleted.connect(self.queue.forget)
+        self.chat_deleted.connect(self.queue.drop)
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)
         self.server = LocalServer(self.engine, preferences, self)

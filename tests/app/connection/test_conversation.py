@@ -170,6 +170,30 @@ def test_questions_are_queued_and_stop_returns_them(chat: Conversation, person: 
     assert len(person.asked) == 2
 
 
+def test_no_answer_that_is_due_in_a_deleted_chat_is_asked_for(
+    store: Store, engine: Engine, engines: FakeEngines, preferences: PreferencesFile, qtbot: QtBot
+) -> None:
+    queue = AnswerQueue(store, engine, Toolbox(store, preferences), engine)
+    chat = Conversation(store, engine, queue, SETTINGS)
+    person = Person(chat, engines, qtbot)
+    person.ask("one", "1")
+    gone, question = chat.id, chat.shown[0].message.id
+    assert gone is not None
+    chat.open(None)
+    chat.send("two")
+    queue.go_on(gone, question)  # behind the answer in progress
+    queue.drop(gone)
+    person.finish("2")
+    engine.rest()
+    qtbot.waitUntil(lambda: engine.state is State.IDLE)
+    queue.answer(gone, question)  # once the models are loaded
+    queue.drop(gone)
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+    chat.send("three")
+    assert person.sent[-1] == ("user", "three")
+    assert len(person.asked) == 3
+
+
 def test_a_question_sent_before_the_model_is_loaded_is_asked_later(
     store: Store, engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile
 ) -> None:

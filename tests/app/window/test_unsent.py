@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
@@ -13,6 +14,7 @@ from app.widgets.elided_label import ElidedLabel
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines, answer
+from tests.app.sidebar.conftest import go_to
 from tests.app.window.test_window import ask, reach
 
 
@@ -122,6 +124,37 @@ def test_what_could_not_be_stored_and_was_sent_since_does_not_come_back(
     assert not store.unsent.of(None)
     window.chat.open(None)
     assert window.composer.text() == ""
+
+
+@pytest.mark.parametrize("is_shown", [True, False])
+def test_a_deleted_chat_takes_its_queued_questions_along_and_brings_them_back_unsent(
+    is_shown: bool, window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    question = ask(window, engines, qtbot)
+    answered = window.chat.id
+    window.chat.open(None)
+    ask(window, engines, qtbot, "queued")
+    gone = window.chat.id
+    assert gone is not None
+    window.chat.open(answered)
+    ask(window, engines, qtbot, "stays")
+    if is_shown:
+        window.chat.open(gone)
+        qtbot.keyClicks(window.composer.editor, "typed")
+    with qtbot.waitSignal(window.core.chat_deleted):
+        go_to(window.sidebar, gone)
+        window.sidebar.menu.delete.trigger()
+    assert [waiting.text for waiting in window.chat.waiting] == ["stays"]
+    assert window.composer.text() == ""
+    engines.last.say(answer(question, "An answer."))
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Chat)) == 2)
+    assert engines.last.asked(messages.Chat)[-1].messages[-1].content == "stays"
+    window.sidebar.note.undo()
+    if not is_shown:
+        window.chat.open(gone)
+    assert window.chat.id == gone
+    assert window.composer.text() == ("queued\n\ntyped" if is_shown else "queued")
+    assert not window.chat.shown, "it was not asked"
 
 
 def test_a_queued_question_is_taken_back_into_the_input_field(
