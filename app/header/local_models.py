@@ -132,12 +132,15 @@ def plan(target: str, draft: str, context: int | None, held: Memory | None, help
     helper = available.compiled if helps else None
     asked = planner.Asked(context or planner.CONTEXT, helper=helper)
     try:
-        return planner.fastest(available, [outline(target, draft)], asked, ())[0]
+        pair = outline(target, draft)
+        pair = planner.with_stored_heads(pair, target) if draft == "auto" else pair
+        return planner.fastest(available, [pair], asked, ())[0]
     except SpecExecError:
         return None
 
 
 @lru_cache(maxsize=64)
 def outline(target: str, draft: str) -> planner.PairOutline:
-    """Return the outline of a pair. It is cached, since making it reads the headers of the files."""
+    """Return the outline of a pair, without heads in folders. It is cached, since making it reads the headers
+    of the files."""
     return planner.pair_named(target, draft)

@@ -147,8 +147,10 @@ def run(parsed: argparse.Namespace) -> int:
         pairs = named_pairs(parsed.target, parsed.draft)
         kept = _kept_formats(parsed.target) if parsed.draft == planner.SELF else ()
         plan, pair = planner.fastest(there, pairs, asked(pairs[0].target), history, kept if is_here else ())
-        if parsed.draft == "auto":
-            own = planner.own_draft(there, pair, asked(pair.target), plan, history)
+        if parsed.draft == "auto" and plan.streams:
+            with suppress(BadOption):  # the target cannot draft for itself
+                kept = _kept_formats(parsed.target) if is_here else ()
+                own = planner.own_draft(there, pair, asked(pair.target), plan, history, kept)
     if parsed.json:
         chosen = _recommended(found) if found else {"why": None, "own_draft": own}
         say(msgspec.json.encode({**_fields(plan), **chosen, "machine": there}).decode())
@@ -180,8 +182,8 @@ def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
         heads = open_heads(catalog.resolve(draft))
     if heads is None:
         return planner.pairs_named(target, draft)
-    alone = planner.pair_named(target, "none")
-    return [replace(alone, heads=planned_heads(heads, file, auto), optional_heads=auto)]
+    outline, found = planner.outline_named(target), planned_heads(heads, file, auto)
+    return [planner.with_heads(outline, found, optional=auto)]
 
 
 def _may_be_heads(target: str, draft: str) -> bool:
@@ -364,7 +366,7 @@ def _recommended(found: Recommendation) -> dict[str, Any]:
 
 
 def _pair(plan: Plan) -> str:
-    if plan.own_layer:
+    if plan.heads == "own layer":
         return f"{plan.pair.target} with its own layer for drafts, whose gain is an estimate"
     if plan.heads:
         return f"{plan.pair.target} with its heads or assistant, whose speed is not predicted"

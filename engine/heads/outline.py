@@ -23,9 +23,7 @@ from engine.heads.fit import TargetSizes
 from engine.heads.p_eagle import p_eagle_settings
 from engine.model.description import describe
 from engine.model.interface import RowLayer
-from engine.planner import HeadsOutline
-
-Shapes = Mapping[str, tuple[int, ...]]
+from engine.planner.heads import HeadsOutline, Shapes, shapes_outline
 
 _COVERS: dict[str, Callable[[HeadsFile, TargetSizes], bool]] = {
     "eagle": compiled_first_eagle.covers,
@@ -61,15 +59,11 @@ def heads_outline(file: HeadsFile, target: Checkpoint) -> HeadsOutline:
         dropped.add(EMBEDDING)  # a copy of the target's
     shapes = {name: each.shape for name, each in file.tensors.items() if name not in dropped}
     logits = sum(shape[0] for name, shape in shapes.items() if _gives_logits(name, shape))
-    return HeadsOutline(
-        stored=0,
-        unpacked=_count(shapes),
-        weights=_count(shapes),
-        kv_row=2 * sum(shape[0] for name, shape in shapes.items() if name.endswith(".k_proj.weight")),
+    return shapes_outline(
+        shapes,
         tiles=_tiles_nbytes(shapes) if file.kind in _COVERS and _COVERS[file.kind](file, of) else None,
         read=of.width if file.kind == "eagle" else read,
         width=width,
-        widest=_widest(shapes),
         logits=logits or description.rows,
         masks=_masks(file, of.layers),
         shares_head=not logits,
@@ -82,15 +76,11 @@ def _of_assistant(file: HeadsFile, of: DescribedTarget) -> HeadsOutline:
     dropped, clusters = unused(assistant), assistant.clusters
     shapes = {name: each.shape for name, each in file.tensors.items() if name not in dropped}
     chosen = assistant.description.rows if clusters is None else assistant.chosen * clusters.shape[1]
-    return HeadsOutline(
-        stored=0,
-        unpacked=_count(shapes),
-        weights=_count(shapes),
-        kv_row=0,
+    return shapes_outline(
+        shapes,
         tiles=_tiles_nbytes(shapes) if compiled_assistant.covers(file, of) else None,
         read=of.width,
         width=assistant.description.width,
-        widest=_widest(shapes),
         logits=chosen,
         rows=ASSISTANT_ROWS,
     )
@@ -106,14 +96,6 @@ def _masks(file: HeadsFile, layers: int) -> int:
     if file.kind == "dflash":
         return dflash_settings(file, layers).block
     return p_eagle_settings(file)[0] if file.kind == "p-eagle" else 0
-
-
-def _count(shapes: Shapes) -> int:
-    return sum(map(math.prod, shapes.values()))
-
-
-def _widest(shapes: Shapes) -> int:
-    return max((shape[0] for name, shape in shapes.items() if name.endswith("_proj.weight")), default=0)
 
 
 def _tiles_nbytes(shapes: Shapes) -> int:

@@ -1,8 +1,8 @@
 """Predict whether a pair runs on a machine, where its layers go, how fast it is, and what limits it.
 
-The package computes with plain data and does not use torch. Three of its modules access the disk: `machines`
-reads resources/machines.toml; `outline` reads the catalogue and the headers of models; `corrections` reads
-and writes what past answers taught about predictions.
+The package computes with plain data and does not use torch. Four of its modules access the disk: `machines`
+reads resources/machines.toml; `outline` reads the catalogue and the headers of models, `stored_heads` those
+of heads; `corrections` reads and writes what past answers taught about predictions.
 """
 
 from engine.planner.acceptance import Acceptance, acceptance
@@ -20,8 +20,8 @@ from engine.planner.machines import (
     usual_card,
     with_itemsize,
 )
-from engine.planner.observation import Answered, fastest, learned, observed
-from engine.planner.outline import Outline, checkpoint_outline, outline_named, variant_outline
+from engine.planner.observation import Answered, learned, observed
+from engine.planner.outline import Outline, checkpoint_outline, layer_outline, outline_named, variant_outline
 from engine.planner.own_draft import own_draft
 from engine.planner.pairs import (
     OWN_LAYER,
@@ -34,7 +34,7 @@ from engine.planner.pairs import (
     pair_of,
     pairs_named,
     self_pairs,
-    with_own_layer,
+    with_heads,
 )
 from engine.planner.paper import published
 from engine.planner.plan import Asked, ExpertPlan, Names, OtherWay, Plan, Tiers
@@ -49,7 +49,9 @@ from engine.planner.recommendation import (
     recommend,
     reliable_speed,
 )
-from engine.planner.search import LEAST_CONTEXT, PROMPT, plan_for, smaller
+from engine.planner.search import LEAST_CONTEXT, PROMPT, plan_for
+from engine.planner.selection import fastest, smaller
+from engine.planner.stored_heads import with_stored_heads
 from engine.planner.tree_plan import TreePlan, iteration_seconds, tree_plan
 
 __all__ = [
@@ -89,6 +91,7 @@ __all__ = [
     "fastest",
     "history",
     "iteration_seconds",
+    "layer_outline",
     "learned",
     "named_machines",
     "no_own_layer",
@@ -112,6 +115,7 @@ __all__ = [
     "tree_plan",
     "usual_card",
     "variant_outline",
+    "with_heads",
     "with_itemsize",
-    "with_own_layer",
+    "with_stored_heads",
 ]

@@ -41,17 +41,15 @@ class Candidate:
     @property
     def growing_unpacked(self) -> bool:
         """Whether the weights of what grows trees are unpacked once, at loading."""
-        layer = self.pair.target.own_layer
-        if self.pair.own_layer == "required" and layer:
-            return layer.unpacked > 0
-        return self.draft_unpacked
+        layer = self.pair.layer
+        return layer.unpacked > 0 if layer else self.draft_unpacked
 
     @property
     def process_ram(self) -> int:
         """Bytes of RAM that the process takes besides models, without a graphics card."""
         models = [model for model in (self.pair.target, self.pair.draft) if model]
         compiled = self.machine.compiled is not None and all(model.compiled for model in models)
-        heads = self.pair.loaded_heads
+        heads = self.pair.heads
         compiled = compiled and (heads is None or heads.tiles is not None)
         return COMPILED_RAM if compiled else PROCESS_RAM
 
@@ -91,7 +89,7 @@ class Candidate:
     @property
     def _heads_nbytes(self) -> int:
         """Bytes on the device for heads: their weights and rows, and what they compute from a prompt."""
-        heads, compute, context = self.pair.loaded_heads, self.compute(self.pair.target), self.asked.context
+        heads, compute, context = self.pair.heads, self.compute(self.pair.target), self.asked.context
         if heads is None:
             return 0
         if compute.unpacks:
@@ -112,7 +110,7 @@ class Candidate:
     def beside_streamed_nbytes(self) -> int:
         """Bytes on the device that are taken only beside a target that is streamed: a copy of its output
         head, for heads; and what the draft computes from a prompt while the target reads it (`--overlap`)."""
-        target, draft, heads = self.pair.target, self.pair.draft, self.pair.loaded_heads
+        target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context)

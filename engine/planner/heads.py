@@ -2,10 +2,14 @@
 comes with a model. `engine.heads.outline` reads those in folders, `planner.outline` the target's own layer.
 """
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.checkpoints.cuts import PIECE
 from engine.planner.run_rows import HEAD_ROWS, RUN_ROWS
+
+Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,8 @@ class HeadsOutline:
     their layers; `widest`: the widest row within a layer; `logits`: those that they compute at one row.
     In tokens: `masks`: those behind a text for which they also keep rows; `rows`: those of one run in
     compiled passes.
-    `shares_head`: whether they multiply by the target's output head, which then stays in memory.
+    `shares_head`: whether they multiply by the target's output head, which then stays in memory; `is_layer`:
+    whether they are the layer for drafts that comes with the target.
     """
 
     stored: int
@@ -34,6 +39,7 @@ class HeadsOutline:
     masks: int = 0
     rows: int = RUN_ROWS
     shares_head: bool = False
+    is_layer: bool = False
 
     def nbytes(self, context: int, itemsize: int) -> int:
         """Return the bytes of memory that weights and rows take with so many tokens where torch runs them.
@@ -68,3 +74,33 @@ class HeadsOutline:
 
     def _slots(self, context: int) -> int:
         return context + self.masks + (1 if self.kv_row else 0)  # and a spare one
+
+
+def shapes_outline(
+    shapes: Shapes,
+    *,
+    tiles: int | None,
+    read: int,
+    width: int,
+    logits: int,
+    masks: int = 0,
+    rows: int = RUN_ROWS,
+    shares_head: bool = False,
+) -> HeadsOutline:
+    """Return the outline of heads in plain numbers, which torch unpacks. shapes: of the tensors by which they
+    multiply, named as in EAGLE's files; the others as in `HeadsOutline`."""
+    count = sum(map(math.prod, shapes.values()))
+    return HeadsOutline(
+        stored=0,
+        unpacked=count,
+        weights=count,
+        kv_row=2 * sum(shape[0] for name, shape in shapes.items() if name.endswith(".k_proj.weight")),
+        tiles=tiles,
+        read=read,
+        width=width,
+        widest=max((shape[0] for name, shape in shapes.items() if name.endswith("_proj.weight")), default=0),
+        logits=logits,
+        masks=masks,
+        rows=rows,
+        shares_head=shares_head,
+    )

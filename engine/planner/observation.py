@@ -1,20 +1,16 @@
 """Compare an answer's figures with the predictions."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log2
 
 from engine.planner.candidate import Candidate
 from engine.planner.corrections import Correction, Observed, corrected
 from engine.planner.machines import MachineProfile
-from engine.planner.pairs import PairOutline, with_own_layer
+from engine.planner.pairs import PairOutline
 from engine.planner.plan import Asked, Plan
 from engine.planner.search import Corrections, plan_for, predict
-from engine.planner.substitute_formats import CLEARLY
 
-# Beside a streamed target, the layer for drafts takes memory in which more of the target would stay; what it
-# brings is estimated.
-OWN_LAYER_PAYS = 1.1
 MOST = 20.0  # larger factors, and smaller ones than 1 / MOST, are accidents and are clipped
 
 
@@ -73,46 +69,6 @@ def observed(
 def learned(history: Sequence[Observed], pair: PairOutline) -> Corrections:
     """Return a function that gives the correction for this pair on a device, as `plan_for` takes it."""
     return lambda device: corrected(history, pair.target.file, pair.draft_file, device)
-
-
-def fastest(
-    machine: MachineProfile,
-    pairs: Sequence[PairOutline],
-    asked: Asked,
-    history: Sequence[Observed],
-    kept: Collection[str] = (),
-) -> tuple[Plan, PairOutline]:
-    """Return the plan that promises most tokens per second, with its pair: the first one's if none runs. The
-    pair says whether an optional layer for drafts is loaded: if the target is in memory as a whole beside it,
-    or if that promises OWN_LAYER_PAYS times as many tokens per second; and whether optional heads are: where
-    the plan runs with them.
-
-    kept: the formats of substitutes that the disk has. A plan with one of them is taken unless another
-    promises CLEARLY more.
-    """
-    planned = [_planned(machine, pair, asked, history) for pair in pairs]
-    best = max(planned, key=_speed)
-    made = max((each for each in planned if each[0].substitutes in kept), key=_speed, default=best)
-    return best if _speed(best) >= CLEARLY * _speed(made) else made
-
-
-def _planned(
-    machine: MachineProfile, pair: PairOutline, asked: Asked, history: Sequence[Observed]
-) -> tuple[Plan, PairOutline]:
-    if pair.heads is not None and pair.optional_heads:
-        beside = _planned(machine, replace(pair, optional_heads=False), asked, history)
-        return beside if beside[0].runs else _planned(machine, replace(pair, heads=None), asked, history)
-    if pair.own_layer != "optional":
-        return plan_for(machine, pair, asked, learned(history, pair)), pair
-    alone = _planned(machine, replace(pair, own_layer="none"), asked, history)
-    beside = _planned(machine, with_own_layer(pair), asked, history)
-    whole = beside[0].vram_limit_nbytes is None and beside[0].ram_limit_nbytes is None
-    pays = beside[0].runs and (whole or _speed(beside) >= OWN_LAYER_PAYS * _speed(alone))
-    return beside if pays else alone
-
-
-def _speed(planned: tuple[Plan, PairOutline]) -> float:
-    return planned[0].predicted_tokens_per_second or 0.0
 
 
 def bounded(factor: float) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from engine import catalog
 from engine.catalog import CatalogModel, Variant, sizes
 from engine.catalog.models import THROUGH_TORCH
-from engine.checkpoints import Checkpoint, cuts, open_checkpoint
+from engine.checkpoints import Checkpoint, Weight, cuts, open_checkpoint
 from engine.checkpoints.drafts import draft_layer, stays_stored
 from engine.checkpoints.names import EMBEDDINGS
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
@@ -266,6 +266,7 @@ def _catalogued_layer(model: CatalogModel, variant: Variant) -> HeadsOutline:
         widest=max(rows for rows, _, _ in matrices),
         logits=model.vocabulary,
         shares_head=True,
+        is_layer=True,
     )
 
 
@@ -297,7 +298,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
                 expert_weights += weight.numel
                 expert_nbytes += weight.nbytes
                 mixtures.add(number)
-    table = next(weights[name] for name in EMBEDDINGS if name in weights)
+    table = _embedding(checkpoint)
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
     per_layer = weights.get(_INPUT_TABLE)
@@ -344,7 +345,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         choices=row_choices(weights, experts, used),
         answers=used * hidden if expert_nbytes else 0,
         routing=RoutingFile(checkpoint.path).read() if expert_nbytes else None,
-        own_layer=_own_layer(checkpoint, vocabulary, hidden),
+        own_layer=layer_outline(checkpoint),
         substitutes=()
         if mixtures
         else substitutes_of(
@@ -355,11 +356,16 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     )
 
 
-def _own_layer(checkpoint: Checkpoint, vocabulary: int, hidden: int) -> HeadsOutline | None:
-    """vocabulary, hidden: rows and columns of the target's embedding."""
+def _embedding(checkpoint: Checkpoint) -> Weight:
+    return next(checkpoint.weights[name] for name in EMBEDDINGS if name in checkpoint.weights)
+
+
+def layer_outline(checkpoint: Checkpoint) -> HeadsOutline | None:
+    """Return the outline of the layer for drafts that comes with a model; None if there is none."""
     layer = draft_layer(checkpoint)
     if layer is None:
         return None
+    vocabulary, hidden = _embedding(checkpoint).shape
     weights, is_stored = layer.weights.values(), stays_stored(layer)
     more = sum(tiling_nbytes(weight.numel, tile_bits(weight), weight.nbytes) for weight in weights)
     return HeadsOutline(
@@ -373,6 +379,7 @@ def _own_layer(checkpoint: Checkpoint, vocabulary: int, hidden: int) -> HeadsOut
         widest=max(weight.shape[0] for weight in weights),
         logits=vocabulary,
         shares_head=True,
+        is_layer=True,
     )
 
 

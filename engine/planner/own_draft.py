@@ -1,20 +1,25 @@
 """The decision whether a streamed target should draft for itself, in fewer bits."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
-from engine.planner.observation import fastest
 from engine.planner.pairs import PairOutline, own_draft_refusal, self_pairs
 from engine.planner.plan import Asked, Plan
 from engine.planner.recommendation import reliable_speed
+from engine.planner.selection import fastest
 from engine.protocol.events import OwnDraft
 
 WORTHWHILE = 1.25  # factor of speed from which substitutes are worth their room on the disk
 
 
 def own_draft(
-    machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan, history: Sequence[Observed] = ()
+    machine: MachineProfile,
+    pair: PairOutline,
+    asked: Asked,
+    plan: Plan,
+    history: Sequence[Observed] = (),
+    kept: Collection[str] = (),
 ) -> OwnDraft | None:
     """Return what the target of a pair would gain as its own draft; None if that is too little, if the target
     cannot draft for itself, or if the plan for the pair streams nothing or uses a card.
@@ -22,12 +27,13 @@ def own_draft(
     pair: the best one, with or without a draft model. Without one, the gain is that over drafts from text
     alone (`merged` without heads), also where heads are there, whose gain is not predicted; or over the
     target's own layer for drafts. Beside SmolLM2's head it was 2.0, and 1.7 beside text alone
-    (docs/benchmarks/streaming.md)."""
+    (docs/benchmarks/streaming.md). kept: the formats of substitutes that the disk has, as for `fastest`,
+    which loading asks, too."""
     if own_draft_refusal(pair.target) is not None:
         return None
     if plan.device != "cpu" or not plan.memory.ssd:
         return None
-    its, own = fastest(machine, self_pairs(pair.target), asked, history)
+    its, own = fastest(machine, self_pairs(pair.target), asked, history, kept)
     # A draft model's promise is taken as carefully as that of the target's own copy.
     before = reliable_speed(plan, pair, history) if pair.draft else plan.predicted_tokens_per_second
     after = reliable_speed(its, own, history)

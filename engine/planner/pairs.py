@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant
@@ -24,30 +23,29 @@ class PairOutline:
     """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
     None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
     bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits, which
-    `substitutes` describe. `own_layer`: whether the target's own layer for drafts is loaded; "optional": as
-    `planner.fastest` decides, whose pair says how. `heads`: others that are loaded, or None;
-    `optional_heads`: whether that is left to `planner.fastest`, too."""
+    `substitutes` describe. `heads`: those beside a target without a draft, its own layer for drafts or
+    others, or None; `optional_heads`: whether they may be left out, as `planner.fastest` decides, whose pair
+    says how."""
 
     target: Outline
     draft: Outline | None
     acceptance: Acceptance
     shared: bool = False
     substitutes: Substitutes | None = None
-    own_layer: Literal["none", "optional", "required"] = "none"
     heads: HeadsOutline | None = None
     optional_heads: bool = False
 
     @property
-    def loaded_heads(self) -> HeadsOutline | None:
-        """The heads for which there must be memory."""
-        return self.target.own_layer if self.own_layer == "required" else self.heads
+    def layer(self) -> HeadsOutline | None:
+        """The target's own layer for drafts, if the pair has it."""
+        return self.heads if self.heads and self.heads.is_layer else None
 
     @property
     def growing(self) -> Outline | None:
         """What grows trees: the draft, or the target's own layer as a model of one layer; None if that is
         nothing, or heads, whose passes are not predicted."""
-        layer = self.target.own_layer
-        if self.own_layer != "required" or layer is None:
+        layer = self.layer
+        if layer is None:
             return self.draft
         return replace(
             self.target,
@@ -64,7 +62,7 @@ class PairOutline:
     def draft_file(self) -> str:
         """The name by which past answers know what drafts: that of the draft's file, OWN_LAYER, or "" if that
         is no model."""
-        if self.own_layer == "required":
+        if self.layer:
             return OWN_LAYER
         return self.draft.file if self.draft else ""
 
@@ -89,20 +87,31 @@ def pairs_named(target: str, draft: str) -> list[PairOutline]:
     if draft == OWN_LAYER and outline.own_layer is None:
         raise no_own_layer(outline.file)
     if draft == OWN_LAYER:
-        return [with_own_layer(pair_of(outline, None))]
+        return [with_heads(outline, outline.own_layer)]
     name = catalog.draft_for(target) if draft == "auto" else draft
     drafts = [name]
     if name is None and not _is_local(target):
         drafts = _catalogued_drafts(outline) or [None]
     pairs = [pair_of(outline, None if each in (None, "none") else outline_named(each)) for each in drafts]
-    if draft == "auto" and outline.own_layer and drafts == [None]:
-        return [replace(pair, own_layer="optional") for pair in pairs]
+    if draft == "auto" and drafts == [None]:
+        return [with_heads(outline, outline.own_layer, optional=True)]
     return pairs
 
 
-def with_own_layer(pair: PairOutline) -> PairOutline:
-    """Return the pair with the target's own layer for drafts, which grows trees."""
-    return replace(pair, own_layer="required", acceptance=Acceptance(LAYER_GAIN, "estimated"))
+def with_heads(target: Outline, heads: HeadsOutline | None, optional: bool = False) -> PairOutline:
+    """Return a target with heads, if there are any. What the target's own layer for drafts brings is
+    estimated; what others do is not predicted, so plans reckon with drafts from text alone. optional: as
+    `optional_heads` of the pair."""
+    alone = pair_of(target, None)
+    if heads is None:
+        return alone
+    accepted = Acceptance(LAYER_GAIN, "estimated") if heads.is_layer else alone.acceptance
+    return replace(alone, acceptance=accepted, heads=heads, optional_heads=optional)
+
+
+def without_heads(pair: PairOutline) -> PairOutline:
+    """Return the pair with its heads left out."""
+    return pair if pair.heads is None else pair_of(pair.target, pair.draft)
 
 
 def no_own_layer(file: str) -> BadOption:

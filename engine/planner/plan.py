@@ -7,6 +7,7 @@ from engine.planner.machines import Compute
 from engine.planner.prediction import Limit
 
 Device = Literal["cuda", "cpu"]
+HeadsKind = Literal["own layer", "other"]
 Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
 
 
@@ -80,9 +81,9 @@ class Plan:
 
     For loading: `vram_limit_nbytes`, `ram_limit_nbytes`: the limits of `protocol.Load`, in bytes; None if
     nothing is streamed or if the tier takes all remaining weights; `target_unpacked`, `draft_unpacked`:
-    whether the model's weights are unpacked once, at loading; `own_layer`: whether the target's own layer for
-    drafts is loaded; `heads`: whether other heads or an assistant are; `substitutes`: the format of the
-    streamed matrices in a target's own draft, None without one; `budget`: that of the trees it reckons with.
+    whether the model's weights are unpacked once, at loading; `heads`: which are loaded, the target's own
+    layer for drafts or others, such as an assistant, or None; `substitutes`: the format of the streamed
+    matrices in a target's own draft, None without one; `budget`: that of the trees it reckons with.
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
     growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers;
@@ -101,8 +102,7 @@ class Plan:
     ram_limit_nbytes: int | None = None
     target_unpacked: bool = False
     draft_unpacked: bool = False
-    own_layer: bool = False
-    heads: bool = False
+    heads: HeadsKind | None = None
     substitutes: str | None = None
     budget: int | None = None
     predicted_tokens_per_second: float | None = None
@@ -120,6 +120,11 @@ class Plan:
     @property
     def runs(self) -> bool:
         return self.fit != "will not run"
+
+    @property
+    def streams(self) -> bool:
+        """Whether passes wait for weights from another tier."""
+        return self.fit in ("VRAM + RAM", "with SSD")
 
     @property
     def forgoes_help(self) -> bool:

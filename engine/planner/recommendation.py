@@ -8,11 +8,11 @@ from engine.catalog import Catalog, CatalogModel, Variant
 from engine.planner.acceptance import acceptance
 from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
-from engine.planner.observation import learned
 from engine.planner.outline import Outline, variant_outline
-from engine.planner.pairs import PairOutline, smallest_form
+from engine.planner.pairs import PairOutline, smallest_form, with_heads
 from engine.planner.plan import Asked, Plan
 from engine.planner.search import plan_for
+from engine.planner.selection import fastest
 
 READING_SPEED = 5.0  # tokens/s: 240 words a minute
 PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
@@ -58,7 +58,8 @@ class Recommendation:
 
 def pairs(catalog: Catalog) -> Iterator[tuple[CatalogModel, PairOutline]]:
     """Yield every target of the catalogue in each of its quantized variants, with the smallest variant of
-    each of its drafts, and without a draft."""
+    each of its drafts, and without a draft: then with the layer for drafts that comes with it, where
+    `fastest` loads that."""
     for model in catalog.models.values():
         drafts = []
         for pair in catalog.drafts_for(model.id):
@@ -69,7 +70,7 @@ def pairs(catalog: Catalog) -> Iterator[tuple[CatalogModel, PairOutline]]:
             target = variant_outline(model, variant)
             for outline, accepted in drafts:
                 yield model, PairOutline(target, outline, accepted)
-            yield model, PairOutline(target, None, acceptance(0))
+            yield model, with_heads(target, target.own_layer, optional=True)
 
 
 def quantized(model: CatalogModel) -> list[Variant]:
@@ -100,8 +101,8 @@ def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Obser
     largest other target that does so; without one the largest target that does so from memory; without that
     the fastest. A model that its maker has replaced by one of the same size is not recommended."""
     contenders = []
-    for model, pair in pairs(catalog):
-        plan = plan_for(machine, pair, asked_for(pair.target), learned(history, pair))
+    for model, offered in pairs(catalog):
+        plan, pair = fastest(machine, [offered], asked_for(offered.target), history)
         speed = reliable_speed(plan, pair, history)
         if speed is not None and not model.special and not model.successor:
             contenders.append(RatedPlan(model, plan, speed))

@@ -7,16 +7,15 @@ more memory or bandwidth never gives a slower prediction.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Literal
 
 from engine.planner.candidate import CUDA_VRAM, Candidate, compute_of
 from engine.planner.corrections import Correction
 from engine.planner.layer_placement import LayerPlacement
 from engine.planner.lent_share import ROWS, Helper
-from engine.planner.machines import GIB, VRAM_MARGIN, MachineProfile
+from engine.planner.machines import GIB, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
-from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, OtherWay, Plan, Tiers
+from engine.planner.plan import Asked, Device, ExpertPlan, Fit, HeadsKind, Names, OtherWay, Plan, Tiers
 from engine.planner.prediction import (
     PredictedIteration,
     Stream,
@@ -202,8 +201,7 @@ def _plan(
         ram_limit_nbytes=ram_limit_nbytes if on_card else limit,
         target_unpacked=candidate.target_unpacked,
         draft_unpacked=candidate.draft_unpacked,
-        own_layer=pair.own_layer == "required",
-        heads=pair.heads is not None,
+        heads=_heads(pair),
         substitutes=_substitutes(pair),
         budget=candidate.budget,
         predicted_tokens_per_second=speed,
@@ -250,6 +248,12 @@ def _names(pair: PairOutline) -> Names:
     return Names(pair.target.name, pair.draft.name if pair.draft else None)
 
 
+def _heads(pair: PairOutline) -> HeadsKind | None:
+    if pair.heads is None:
+        return None
+    return "own layer" if pair.layer else "other"
+
+
 def _substitutes(pair: PairOutline) -> str | None:
     return pair.substitutes.name if pair.substitutes else None
 
@@ -279,8 +283,7 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
         device=nearest.device,
         context=asked.context,
         missing=missing,
-        own_layer=pair.own_layer == "required",
-        heads=pair.heads is not None,
+        heads=_heads(pair),
         substitutes=_substitutes(pair),
     )
 
@@ -293,31 +296,3 @@ def _lacking(candidate: Candidate) -> int:
     if candidate.device == "cuda":
         return needed - candidate.usable_nbytes
     return machine.with_usable_ram(needed + candidate.process_ram).ram - machine.ram
-
-
-def smaller(
-    plan: Plan,
-    machine: MachineProfile,
-    pair: PairOutline,
-    asked: Asked,
-    full: Literal["vram", "ram"],
-    corrections: Corrections = uncorrected,
-) -> tuple[Plan, MachineProfile] | None:
-    """Return the plan to try after `plan` has run out of memory, and the machine that it is for; None if
-    nothing is left to try.
-
-    That machine has, in the tier that was `full`, an eighth less memory than `plan` uses there. If nothing
-    runs on it, the context is halved until something does.
-    """
-    if full == "vram":
-        machine = replace(machine, vram=plan.memory.vram * 7 // 8 + VRAM_MARGIN)
-    else:
-        machine = machine.with_usable_ram(plan.memory.ram * 7 // 8)
-    context = plan.context
-    while True:
-        next_plan = plan_for(machine, pair, replace(asked, context=context), corrections)
-        if next_plan.runs:
-            return next_plan, machine
-        context //= 2
-        if context < LEAST_CONTEXT:
-            return None

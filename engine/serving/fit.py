@@ -21,12 +21,14 @@ UNPACKED = {"auto": None, "packed": False, "unpacked": True}
 
 @dataclass(slots=True)
 class Fitted:
-    """A plan and the data it was made from."""
+    """A plan and the data it was made from. gave_up_heads: whether heads were left out because memory ran
+    out."""
 
     machine: MachineProfile
     pair: PairOutline
     asked: Asked
     plan: Plan
+    gave_up_heads: bool = False
 
     @property
     def note(self) -> str:
@@ -44,13 +46,15 @@ class Fitted:
     def shrink(self, full: Literal["vram", "ram"]) -> str | None:
         """Switch to the next smaller plan because the memory of the tier `full` has run out. Return a
         sentence about the change for the user, or None if there is no smaller plan."""
-        learned = planner.learned(planner.history(), self.pair)
-        smaller = planner.smaller(self.plan, self.machine, self.pair, self.asked, full, learned)
+        heads = self.pair.heads
+        smaller = planner.smaller(self.plan, self.machine, self.pair, self.asked, full, planner.history())
         if smaller is None:
             return None
-        self.plan, self.machine = smaller
+        self.plan, self.pair, self.machine = smaller
         where = {"vram": "on the graphics card", "ram": "in RAM"}[full]
-        note = f"Memory ran out {where}, so the model is loaded with {describe(self.plan)}."
+        self.gave_up_heads |= heads is not None and self.pair.heads is None
+        lost = ", and without its draft heads" if self.gave_up_heads else ""
+        note = f"Memory ran out {where}, so the model is loaded with {describe(self.plan)}{lost}."
         log.warning("%s", note)
         return note
 
@@ -80,7 +84,6 @@ def fit(
     context: int,
     card_itemsize: int | None = None,
     own_formats: Collection[str] | None = None,
-    own_layer: Literal["none", "optional", "required"] = "none",
     heads: HeadsOutline | None = None,
 ) -> Fitted:
     """Plan a load for this machine.
@@ -89,19 +92,20 @@ def fit(
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
     context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
     own_formats: if the draft is the target in fewer bits, the formats in which the disk has substitutes, as
-    for `planner.fastest`. own_layer, heads: as in `PairOutline`; heads are optional if the request leaves the
-    draft open, so that they never cost context.
+    for `planner.fastest`. heads: those beside a target without a draft; they are optional if the request
+    leaves the draft open, so that they never cost context.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
     """
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
-    is_own, auto = own_formats is not None, request.draft == "auto"
-    pairs = planner.self_pairs(outline) if is_own else [planner.pair_of(outline, drafting)]
-    pairs = [replace(pair, own_layer=own_layer, heads=heads, optional_heads=auto) for pair in pairs]
-    if own_layer == "required":
-        pairs = [planner.with_own_layer(pair) for pair in pairs]
+    if own_formats is not None:
+        pairs = planner.self_pairs(outline)
+    elif heads is not None:
+        pairs = [planner.with_heads(outline, heads, optional=request.draft == "auto")]
+    else:
+        pairs = [planner.pair_of(outline, drafting)]
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}

@@ -227,20 +227,16 @@ def plan(pair: CheckedPair) -> Fitted:
         card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
     files, auto = pair.files, request.draft == "auto"
     own = kept_formats(files.target) if files.drafts_for_itself else None
-    layer: Literal["none", "optional", "required"] = "none"
-    if files.heads and files.heads.layer:
-        layer = "optional" if auto else "required"
-    apart = files.heads if files.heads and not files.heads.layer else None
-    heads = planned_heads(apart, files.target, auto) if apart else None
+    heads = planned_heads(files.heads, files.target, auto) if files.heads else None
     models = files.target, files.draft
-    return fit(request, *models, chosen, itemsize, pair.context, card_itemsize, own, layer, heads)
+    return fit(request, *models, chosen, itemsize, pair.context, card_itemsize, own, heads)
 
 
 def planned_heads(file: HeadsFile, target: Checkpoint, auto: bool) -> HeadsOutline | None:
-    """Return the outline of heads in a folder; None if they do not fit the target and the choice was left to
-    the engine (`auto`). The errors are those of `heads_outline`."""
+    """Return the outline of heads; None if they do not fit the target and the choice was left to the engine
+    (`auto`). The errors are those of `heads_outline`."""
     with _left_out_if(auto, file, target):
-        return heads_outline(file, target)
+        return planner.layer_outline(target) if file.layer else heads_outline(file, target)
     return None
 
 
@@ -308,7 +304,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     target_model = load("target", pair.files.target)
     try:
         wanted = pair.files.heads
-        if wanted and not (plan.own_layer if wanted.layer else plan.heads):
+        if plan.heads is None:
             wanted = None  # by themselves, heads load where there is memory, and a layer where it pays
         heads = None
         if wanted:
@@ -421,16 +417,16 @@ def loaded_event(
 
 def _own_draft(pair: CheckedPair, fitted: Fitted) -> protocol.OwnDraft | None:
     """Return what the target would gain as its own draft, if the choice is left to the engine."""
-    if pair.request.draft != "auto" or not may_compile(pair.request, fitted.plan.device):
-        return None
-    found = planner.own_draft(fitted.machine, fitted.pair, fitted.asked, fitted.plan, planner.history())
-    if found is None or found.nbytes > free_for_substitutes():
+    plan, file = fitted.plan, pair.files.target
+    if pair.request.draft != "auto" or not plan.streams or not may_compile(pair.request, plan.device):
         return None
     try:
-        check_self_draft(pair.files.target)
+        check_self_draft(file)
     except BadOption:
         return None
-    return found
+    asked, history, kept = fitted.asked, planner.history(), kept_formats(file)
+    found = planner.own_draft(fitted.machine, fitted.pair, asked, plan, history, kept)
+    return found if found and found.nbytes <= free_for_substitutes() else None
 
 
 def _unlisted(files: PairFiles) -> list[str]:

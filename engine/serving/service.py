@@ -17,6 +17,7 @@ from msgspec import structs
 
 from engine import protocol
 from engine.errors import (
+    BadOption,
     CardFailed,
     NotLoaded,
     OutOfMemory,
@@ -121,6 +122,21 @@ class EngineService:
             from engine.serving.load import LoadJob
 
             note = self._build(LoadJob(request.id, discard, cancelled), note)
+            request = self._with_drafter(request)
+
+    def _with_drafter(self, request: protocol.Chat) -> protocol.Chat:
+        """Return the request with the usual drafter if its own cannot run any more, because its heads were
+        given up: the text is the same."""
+        from engine.drafting import check_drafter
+
+        assert self.session is not None
+        pair = self.session.pair
+        try:
+            check_drafter(request.options.drafter, pair.draft is not None, pair.method)
+        except BadOption:
+            options = structs.replace(request.options, drafter="auto")
+            return structs.replace(request, options=options)
+        return request
 
     def _is_predicted(self, drafter: str) -> bool:
         """Return whether the plan predicts how fast this drafter is. Of heads, it does for the target's own
@@ -129,7 +145,7 @@ class EngineService:
 
         assert self.session is not None
         assert self.fitted is not None
-        heads, own_layer = self.session.pair.method, self.fitted.plan.own_layer
+        heads, own_layer = self.session.pair.method, self.fitted.plan.heads == "own layer"
         return own_layer and uses_heads(drafter, heads) if heads else not own_layer
 
     def count(self, request: protocol.Count) -> protocol.Counted:

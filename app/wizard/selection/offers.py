@@ -16,7 +16,7 @@ class Offer:
     """One way to run a target.
 
     Attributes:
-        draft: None if the target runs alone.
+        draft: None if no other model drafts for the target.
         about: what the target is and what it is good at, in English.
         plan: the prediction of where the pair runs.
         speed: the tokens/s to rely on; None if the pair will not run.
@@ -81,9 +81,8 @@ def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequenc
     """Return the catalogue's offers for `machine`. Takes half a second."""
     best = planner.recommend(machine, known, history)
     offers = [
-        _offer(known, planner.plan_for(machine, pair, planner.asked_for(pair.target), learned), pair, history)
+        _offer(known, *planner.fastest(machine, [pair], planner.asked_for(pair.target), history), history)
         for _, pair in planner.pairs(known)
-        for learned in [planner.learned(history, pair)]
     ]
     chosen: dict[str, Offer] = {}
     for offer in offers:

@@ -100,6 +100,17 @@ def test_the_memory_of_loaded_models_counts_as_free(folder: Path, monkeypatch: p
     assert roomy.memory.ssd == 0
 
 
+def test_a_plan_counts_the_heads_that_would_be_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = planner.described_machine(0, 8, 10, 2, planner.usual_card(8), processor(8, {"avx2"}))
+    monkeypatch.setattr(planner, "profile_of", lambda *_: small)
+    local_models.outline.cache_clear()
+    alone, beside = (plan("smollm2", draft, 2048, None, False) for draft in ("none", "auto"))
+    assert alone is not None
+    assert beside is not None
+    assert (alone.heads, beside.heads) == (None, "other")
+    assert beside.memory.ram > alone.memory.ram
+
+
 def test_a_plan_reckons_with_the_processors_help_if_it_may_help(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

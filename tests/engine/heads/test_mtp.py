@@ -17,7 +17,7 @@ from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.planner import observation
+from engine.planner import selection
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving import session
 from engine.serving.pair import LoadedPair
@@ -254,9 +254,13 @@ def test_a_layer_that_is_stored_in_an_unsupported_way_is_left_out(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A tiny target of random weights with a random layer for drafts."""
-    folder = write_target(tmp_path / "target")
-    module = reference("qwen3_5_text", tie_word_embeddings=False)
+    return write_drafting(tmp_path / "target")
+
+
+def write_drafting(folder, **sizes):
+    """Write a tiny target of random weights with a random layer for drafts."""
+    write_target(folder)
+    module = reference("qwen3_5_text", tie_word_embeddings=False, **sizes)
     module.save_pretrained(folder)
     (folder / "config.json").write_text(json.dumps(module.config.to_dict() | {"mtp_num_hidden_layers": 1}))
     config = layer_config(module.config)
@@ -329,20 +333,24 @@ def test_it_loads_with_its_target_and_saves_passes_where_it_has_learnt_the_text(
 
 @pytest.mark.parametrize(("pays", "by_itself"), [(0.0, "mtp"), (1e9, None)])
 def test_beside_a_streamed_target_it_loads_on_request_and_by_itself_where_it_pays(
-    pays, by_itself, folder, monkeypatch
+    pays, by_itself, tmp_path, monkeypatch
 ):
     """pays: how many times as fast the target has to be with it."""
-    monkeypatch.setattr(observation, "OWN_LAYER_PAYS", pays)
+    layers = ["linear_attention", "full_attention"] * 4
+    folder = write_drafting(tmp_path / "target", layer_types=layers, num_hidden_layers=len(layers))
+    monkeypatch.setattr(selection, "OWN_LAYER_PAYS", pays)
     monkeypatch.setattr(planner, "history", lambda: ())  # where the answers of other tests are
     engine = EngineService()
-    limit = 260_000 / 2**30
+    limit, roomy = 320_000 / 2**30, 0.5
     for settings, expected in (
         (dict(draft="none"), None),
+        (dict(ram_limit=roomy), "mtp"),
         (dict(ram_limit=limit), by_itself),
         (dict(draft="mtp", ram_limit=limit), "mtp"),
     ):
         loaded = load(engine, folder, **settings)
         assert (loaded.draft and loaded.draft.architecture) == expected
+        assert engine.fitted.plan.streams == (settings.get("ram_limit") == limit)
     assert answer(engine, "eagle").token_ids == answer(engine, "none").token_ids
     engine.unload()
 
@@ -356,7 +364,7 @@ def test_an_answer_that_it_drafted_corrects_later_plans_with_it(pass_s, learnt, 
     monkeypatch.setattr(planner, "remember", kept.append)
     engine = EngineService()
     load(engine, folder)
-    assert engine.fitted.plan.own_layer
+    assert engine.fitted.plan.heads == "own layer"
     answer(engine, "auto")
     assert [each.draft for each in kept] == learnt
     engine.unload()

@@ -29,8 +29,8 @@ SCARCE = replace(LAPTOP, ram=4 * GIB, disk=0.5e9)
 PLAIN = Asked(2048)
 
 
-def offered(machine, pair, asked=PLAIN):
-    return own_draft(machine, pair, asked, plan_for(machine, pair, asked))
+def offered(machine, pair, asked=PLAIN, kept=()):
+    return own_draft(machine, pair, asked, plan_for(machine, pair, asked), kept=kept)
 
 
 def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
@@ -38,6 +38,18 @@ def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
     assert own.speedup >= 1.25
     plan, pair = fastest(SCARCE, self_pairs(TARGET), Asked(2048, ram_limit_nbytes=GIB // 2), ())
     assert own.nbytes == pytest.approx(pair.substitutes.stored * plan.memory.ssd / TARGET.multiplied)
+
+
+def test_the_copy_that_the_disk_has_is_offered():
+    asked = Asked(2048, ram_limit_nbytes=GIB // 2)
+    plain = fastest(SCARCE, self_pairs(TARGET), asked, ())[0].substitutes
+    for kept in {form.name for form in TARGET.substitutes} - {plain}:
+        plan, pair = fastest(SCARCE, self_pairs(TARGET), asked, (), {kept})
+        if pair.substitutes.name == kept:
+            break
+    own = offered(SCARCE, ALONE, asked, {kept})
+    assert own.nbytes == pytest.approx(pair.substitutes.stored * plan.memory.ssd / TARGET.multiplied)
+    assert own.nbytes != offered(SCARCE, ALONE, asked).nbytes
 
 
 def test_one_that_is_in_memory_or_on_a_card_should_not():

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from engine import catalog
-from engine.planner import Names, Observed, named_machines, plan_for, recommend, usual_card
+from engine.planner import Names, Observed, fastest, named_machines, plan_for, recommend, usual_card
 from engine.planner.machines import GIB, MachineProfile
+from engine.planner.pairs import without_heads
 from engine.planner.paper import comparison
 from engine.planner.recommendation import (
     ALIKE,
@@ -30,7 +31,7 @@ def size(plan) -> int:
 
 def rated(there) -> list[RatedPlan]:
     """Every pair that runs, for all purposes."""
-    plans = ((model, plan_for(there, pair, asked_for(pair.target)), pair) for model, pair in pairs(CATALOG))
+    plans = ((model, *fastest(there, [pair], asked_for(pair.target), ())) for model, pair in pairs(CATALOG))
     return [
         RatedPlan(model, plan, reliable_speed(plan, pair, ()))
         for model, plan, pair in plans
@@ -52,6 +53,18 @@ def test_larger_machines_are_recommended_larger_models():
         assert each.reason in ("fluent", "mixture")
         if each.reason == "mixture":
             assert CATALOG.models[CATALOG.variants[each.plan.pair.target].model].experts
+
+
+def test_a_target_is_predicted_with_the_layer_for_drafts_that_comes_with_it():
+    models = {"qwen3.8-27b": CATALOG.models["qwen3.8-27b"]}
+    only = replace(CATALOG, models=models, pairs=())
+    [(_, pair)] = pairs(only)
+    there = replace(LAPTOP, ram=64 * GIB)
+    found = recommend(there, only).plan
+    alone = plan_for(there, without_heads(pair), asked_for(pair.target))
+    assert (alone.heads, found.heads) == (None, "own layer")
+    assert found == plan_for(there, pair, asked_for(pair.target))
+    assert found.predicted_tokens_per_second > 1.1 * alone.predicted_tokens_per_second
 
 
 def test_a_mixture_that_answers_faster_than_the_largest_other_model_is_recommended_first():

@@ -223,7 +223,7 @@ def test_each_smaller_plan_takes_less_of_the_full_tier_until_none_is_left(full, 
         found = smaller(plan, machine, pair, ASKED, full)
         if found is None:
             break
-        less, machine = found
+        less, _, machine = found
         assert less.runs
         assert getattr(less.memory, full) < getattr(plan.memory, full)
         plan = less

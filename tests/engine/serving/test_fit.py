@@ -13,6 +13,7 @@ from engine.checkpoints import open_checkpoint
 from engine.decoding.verification import TargetVerifier
 from engine.errors import OutOfMemory
 from engine.planner import Plan
+from engine.planner.pairs import without_heads
 from engine.protocol import Message, Options
 from engine.serving import fit
 from engine.serving.answer_figures import BegunAnswer
@@ -217,6 +218,24 @@ def test_another_plan_that_computes_other_numbers_follows_what_was_sent(monkeypa
     engine.unload()
 
 
+def test_an_answer_whose_heads_are_given_up_goes_on_without_them(monkeypatch):
+    def give_up(self, full):
+        self.pair, self.plan = without_heads(self.pair), replace(self.plan, heads=None)
+        return "Given up."
+
+    load(engine := EngineService())
+    plain = ask(engine, seed=3, drafter="none")
+    monkeypatch.setattr(fit.Fitted, "shrink", give_up)
+    chosen = Options(max_new_tokens=12, seed=3, drafter="eagle")
+    request = protocol.Chat(id=2, messages=QUESTION, options=chosen)
+    layers = engine.session.pair.target.model.layers
+    answer = engine.answer(request, [].append, run_out_after(3 * layers))
+    assert answer.note == "Given up."
+    assert engine.session.pair.heads is None
+    assert answer.token_ids == plain.token_ids
+    engine.unload()
+
+
 def test_an_answer_ends_if_it_no_longer_fits_the_context_of_the_smaller_plan():
     load(engine := EngineService())
     session = engine.session
@@ -310,4 +329,17 @@ def test_after_the_system_killed_the_engine_a_smaller_plan_is_taken():
     loaded = load(engine, smaller=2)
     assert engine.fitted.plan.memory.ram < before * 0.8
     assert "Memory ran out in RAM, so the model is loaded with" in loaded.note
+    engine.unload()
+
+
+def test_heads_that_nobody_asked_for_are_given_up_if_memory_runs_out():
+    load(engine := EngineService())
+    fitted, count = engine.fitted, 0
+    while fitted.plan.heads:
+        note, count = fitted.shrink("ram"), count + 1
+    assert "and without its draft heads." in note
+    loaded = load(engine, smaller=count)
+    assert loaded.draft is None
+    assert "and without its draft heads." in loaded.note
+    assert ask(engine).tokens > 0
     engine.unload()

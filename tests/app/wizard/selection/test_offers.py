@@ -49,6 +49,22 @@ def test_each_target_has_one_best_way_and_none_is_faster() -> None:
         assert best.speed == pytest.approx(max(offer.speed or 0 for offer in ways), abs=0.01)
 
 
+def test_a_target_with_a_layer_for_drafts_of_its_own_is_offered_with_it() -> None:
+    known = catalog.catalog()
+    plain = next(each for each in known.variants.values() if each.format == "gguf")
+    model, drafting = known.models[plain.model], replace(plain, mtp=True)
+    variants = tuple(drafting if each is plain else each for each in model.variants)
+    changed = replace(
+        known,
+        models=known.models | {model.id: replace(model, variants=variants)},
+        variants=known.variants | {plain.id: drafting},
+    )
+    for given, heads in ((known, None), (changed, "own layer")):
+        found = offers_for(examined().usable(), given).all
+        [alone] = [offer for offer in found if offer.target.id == plain.id and offer.draft is None]
+        assert alone.plan.heads == heads
+
+
 def test_models_on_this_machine_are_not_downloaded_again() -> None:
     pair = next(offer for offer in offers().all if offer.draft and offer.draft.id != offer.target.id)
     assert pair.draft is not None
