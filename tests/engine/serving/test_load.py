@@ -240,6 +240,15 @@ def test_a_streamed_target_without_a_draft_is_said_to_be_faster_as_its_own(
     monkeypatch.setattr(steps, "fit", on_a_slow_disk)
     monkeypatch.setattr(planner, "history", lambda: ())  # where the answers of other tests are
     monkeypatch.setattr(steps, "free_for_substitutes", lambda: room)
+    monkeypatch.setattr(steps, "kept_formats", lambda file: {"Q2_K"})
+    kept: list[object] = []
+    own_draft = planner.own_draft
+
+    def with_kept(*arguments):
+        kept.append(arguments[-1])
+        return own_draft(*arguments)
+
+    monkeypatch.setattr(planner, "own_draft", with_kept)
     engine = EngineService()
     try:
         request = Load(id=1, target=str(file), draft=draft, device="cpu", context=96, ram_limit=0.0003)
@@ -247,6 +256,7 @@ def test_a_streamed_target_without_a_draft_is_said_to_be_faster_as_its_own(
     finally:
         engine.unload()
     assert (own is not None) == is_offered
+    assert kept == ([{"Q2_K"}] if draft == "auto" else []), "what the disk has is asked as by loading"
     if own is not None:
         assert own.speedup > 1.25
         assert own.nbytes > 0
