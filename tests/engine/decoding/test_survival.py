@@ -65,8 +65,8 @@ class Overlapped(Machine):
     def seconds_per_token(self, budget):
         hidden = self.chance * min(1, self.most / budget) if budget else 0.0
         pass_s = self.pass_s(1 + budget)
-        tokens = np.mean([1 + len(self.accepted(budget)) for _ in range(1500)])
-        return (pass_s + (1 - hidden) * (self.in_turn_s(budget) - pass_s)) / tokens
+        seconds = pass_s + (1 - hidden) * (self.in_turn_s(budget) - pass_s)
+        return seconds / self.tokens_per_pass(budget)
 
 
 def budgets(made, chance, ahead, most=math.inf, count=160):
