@@ -99,15 +99,20 @@ def _never_focused(page: QWidget) -> Iterator[str]:
         for kind in (QEvent.Type.KeyPress, QEvent.Type.KeyRelease):
             QCoreApplication.sendEvent(here, QKeyEvent(kind, Qt.Key.Key_Tab, Qt.KeyboardModifier.NoModifier))
         before, here = here, QApplication.focusWidget()
+        if here is start and not _missed(wanted, reached):  # from here on, all would be as before
+            break
         stays = stays + 1 if here is before else 0
         if stays > PATIENCE and len(wanted) > 1:
             yield f"{named(before)}: Tab does not leave it"
             break
     if start is not None:
         start.setFocus()
-    for widget in wanted:
-        if widget not in reached and not _shares(widget, reached):
-            yield f"{named(widget)}: Tab does not reach it"
+    for widget in _missed(wanted, reached):
+        yield f"{named(widget)}: Tab does not reach it"
+
+
+def _missed(wanted: list[QWidget], reached: list[QWidget]) -> list[QWidget]:
+    return [widget for widget in wanted if widget not in reached and not _shares(widget, reached)]
 
 
 def _shares(widget: QWidget, reached: list[QWidget]) -> bool:

@@ -2,6 +2,7 @@
 many or too few, or a slot that holds another token than it should."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,6 +49,7 @@ class SharedPathCache(SharedCache, PathCache):
         self.store = owner.store
 
 
+@lru_cache(1 << 16)  # draft, target and plain decoding ask for the same paths
 def logits_after(seed, path):
     return np.random.default_rng([seed, *path]).normal(scale=2.0, size=VOCABULARY)
 

@@ -34,6 +34,18 @@ def target(module):
     return ours(module)
 
 
+@pytest.fixture(scope="module")
+def plain(target):
+    """The answers of plain decoding."""
+    return [run(target, NoDrafter(), prompt, Sampler(), max_new_tokens=24) for prompt in PROMPTS]
+
+
+@pytest.fixture(scope="module")
+def looked_up(target):
+    """The answers without heads."""
+    return drafted("recycling+pld", target)
+
+
 def answers(folder, kind, weights, target):
     heads = load_heads(open_heads(made.save(folder, kind, weights)), target, CAPACITY)
 
@@ -59,18 +71,16 @@ def surely_above(gains):
 
 @pytest.mark.parametrize("kind", LEAST)
 def test_trained_heads_guess_far_better_than_chance_and_the_text_is_the_targets(
-    tmp_path, module, target, kind
+    tmp_path, module, target, plain, looked_up, kind
 ):
     weights = training.train(kind, module)
     found = answers(tmp_path / "trained", kind, weights, target)
-    for each, prompt in zip(found, PROMPTS, strict=True):
-        plain = run(target, NoDrafter(), prompt, Sampler(), max_new_tokens=24)
-        assert_same(each.tokens, plain.tokens, target, Sampler(), prompt)
+    for each, expected, prompt in zip(found, plain, PROMPTS, strict=True):
+        assert_same(each.tokens, expected.tokens, target, Sampler(), prompt)
     trained = tokens_per_pass(found)
     random = tokens_per_pass(answers(tmp_path / "random", kind, training.untrained(kind), target))
     print(f"{kind}: {trained.mean():.2f} tokens per pass, untrained {random.mean():.2f}, chance {CHANCE:.2f}")
     assert surely_above(trained) > LEAST[kind]
     assert surely_above(trained) > CHANCE
     assert surely_above(trained - random) > 0.5
-    lookup = tokens_per_pass(drafted("recycling+pld", target))
-    assert surely_above(trained - lookup) > 0.5
+    assert surely_above(trained - tokens_per_pass(looked_up)) > 0.5
