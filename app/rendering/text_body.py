@@ -262,7 +262,9 @@ class TextBody(QTextBrowser):
         """Fit the height after a change that may move everything."""
         self._placed = 0
         self._wide_code.refit()
-        self.document().setTextWidth(self.viewport().width())
+        document, width = self.document(), self.viewport().width()
+        if self._message or document.textWidth() != width:  # plain text is laid out, which may take a while
+            document.setTextWidth(width)
         self._fit_growth()
 
     def _fit_growth(self, is_whole: bool = True) -> None:

@@ -76,6 +76,22 @@ def test_other_text_replaces_the_text_shown(body: TextBody) -> None:
     assert not body.copy_buttons
 
 
+def test_plain_text_is_laid_out_once_and_fits_any_width(body: TextBody) -> None:
+    """A second time takes as long as the first: 0.2 s for the longest question."""
+    layouts: list[None] = []
+    body.show()
+    body.show_plain("word " * 400)
+    body.document().documentLayout().update.connect(lambda *_: layouts.append(None))
+    body.setPlainText("word " * 500)
+    once = len(layouts)
+    body.show_plain("word " * 600)
+    assert len(layouts) == 2 * once > 0
+    for width in (300, 600):
+        body.resize(width, body.height())
+        assert body.height() == int(body.document().size().height()) + 2
+        assert body.document().textWidth() == body.viewport().width()
+
+
 def test_it_stops_when_its_time_is_up_and_continues_later(body: TextBody) -> None:
     text = "A paragraph of words.\n\n" * 1_000
     assert not body.show_markdown(text, budget_ms=0)

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Callable
 
 import pytest
@@ -306,15 +307,14 @@ def test_a_hidden_panel_paints_nothing(window: Window, engines: FakeEngines, qtb
 def test_a_megabyte_is_sent_whole_and_does_not_freeze_the_window(
     window: Window, engines: FakeEngines, qtbot: QtBot, text: str
 ) -> None:
-    clock = QElapsedTimer()
-    clock.start()
+    started = time.thread_time()  # not what other programs take
     clipboard = QMimeData()
     clipboard.setText(text)
     window.composer.editor.insertFromMimeData(clipboard)
     window.grab()
     qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
     window.grab()
-    assert clock.elapsed() < 1000
+    assert time.thread_time() - started < 1
     assert engines.last.requests[-1].messages[-1].content == text
 
 

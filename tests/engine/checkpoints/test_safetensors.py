@@ -41,14 +41,14 @@ def refused(folder: Path, data: bytes) -> BadCheckpoint | UnsupportedModel:
     path = folder / "model.safetensors"
     path.write_bytes(data)
     tracemalloc.start()
-    started = time.perf_counter()
+    started = time.thread_time()  # not what other programs take
     try:
         with pytest.raises((BadCheckpoint, UnsupportedModel)) as caught:
             read_header(path)
         assert tracemalloc.get_traced_memory()[1] < 32 << 20
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - started < 1.0
+    assert time.thread_time() - started < 1.0
     assert caught.value.hint
     return caught.value
 

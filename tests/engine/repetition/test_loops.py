@@ -92,6 +92,6 @@ def test_a_long_answer_takes_no_more_time_per_token():
     """A hundred thousand tokens in less than a second, on any machine that can answer at all."""
     numbers = random.Random(2)
     text = [numbers.randrange(5) for _ in range(100_000)]
-    started = time.perf_counter()
+    started = time.thread_time()  # not what other programs take
     assert found_at(text) is None
-    assert time.perf_counter() - started < 2
+    assert time.thread_time() - started < 2

