@@ -82,7 +82,8 @@ class Machine:
 
         def cost(budget):
             choices = [beams] if beams else [4, 8, 16, 32, 64, 128]
-            return min(sum(self.seconds(TreeLimits(budget, b, 32))) for b in choices) / self.tokens_per_pass(budget)
+            seconds = min(sum(self.seconds(TreeLimits(budget, b, 32))) for b in choices)
+            return seconds / self.tokens_per_pass(budget)
 
         return min((cost(budget), budget) for budget in (PLAIN, *BUDGETS))
 
