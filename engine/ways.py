@@ -41,6 +41,14 @@ class Ladder:
 LADDERS: dict[str, Ladder] = {
     "memory": Ladder("Copying within the card's memory", 30.0, (Way("card", ""),)),
     "dense": Ladder("Multiplying matrices", 60.0, (Way("card", ""),)),
+    "halves": Ladder(
+        "Multiplying in float16",
+        60.0,
+        (
+            Way("card", ""),
+            Way("float32", "matrices are multiplied in float32, which is several times slower"),
+        ),
+    ),
     "unpack": Ladder(
         "Unpacking weights",
         60.0,

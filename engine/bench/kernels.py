@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class CardKind:
     """An architecture of NVIDIA's cards.
 
-    dtype: of the numbers that models compute with there, as Triton calls it; shared: the most bytes of shared
+    dtype: of unpacked weights there, as Triton calls it; shared: the most bytes of shared
     memory that a program may have (CUDA programming guide, technical specifications by compute capability);
     cores: whether Triton uses its cores for matrices.
     """

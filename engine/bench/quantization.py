@@ -137,12 +137,13 @@ def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
     from engine.quantization import operations
 
     if n:
-        x = torch.ones(n, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
+        x = torch.ones(n, packed.shape[1], dtype=packed.workspace.states, device=packed.workspace.device)
         dense = packed.dense()
+        rounded = x.to(dense.dtype)
         return {
             "engine": lambda: packed.product(x),
-            "dense": lambda: torch.mm(x, dense.t()),
-            **{name: partial(layer, x) for name, layer in _gptqmodel_layers(packed).items()},
+            "dense": lambda: torch.mm(rounded, dense.t()),
+            **{name: partial(layer, rounded) for name, layer in _gptqmodel_layers(packed).items()},
         }
     ways: dict[str, Callable[[], object]] = {"engine": lambda: [len(piece) for _, piece in packed.pieces()]}
     format_, (rows, columns), workspace = packed.format, packed.shape, packed.workspace

@@ -116,7 +116,7 @@ def _load(file: "Checkpoint", engine: str, context: int) -> "Model":
         return compiled
     from engine.torch_model.loader import choose_dtype, load_model, prepare
 
-    dtype = choose_dtype("auto", "cpu", file.architecture)
+    dtype = choose_dtype("auto", "cpu")
     prepare(file, dtype)
     return load_model(file, dtype, "cpu", no_progress, context)
 

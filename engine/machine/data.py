@@ -78,6 +78,11 @@ class Gpu:
     speed: CardSpeed | None = None
     architecture: str = ""
 
+    @property
+    def before_ampere(self) -> bool:
+        """Whether it is known to be one of NVIDIA's cards without bfloat16."""
+        return self.compute_capability is not None and self.compute_capability < (8, 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Cpu:

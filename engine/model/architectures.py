@@ -38,9 +38,7 @@ _ALTUP = ("altup_coef_clip", "altup_correct_scale", "laurel_rank")
 FAMILIES = {
     "llama": Family(defaults(LLAMA, None, 2048), options=("attention_bias", "mlp_bias"), whole_heads=True),
     "mistral": Family(defaults(MISTRAL, 8, 131072, sliding_window=4096), window="all"),
-    "qwen2": Family(
-        defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
-    ),
+    "qwen2": Family(defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer"),
     "qwen3": Family(
         defaults(_QWEN, 32, 32768, head_dim=128, **_QWEN_WINDOW),
         options=("attention_bias",),
@@ -62,7 +60,6 @@ FAMILIES = {
         gemma=True,
         norms=ALL_NORMS,
         capped=True,
-        large_states=True,
         whole_heads=True,
         window="by layer",
     ),
@@ -81,7 +78,6 @@ FAMILIES = {
         qk_norm=True,
         gemma=True,
         norms=ALL_NORMS,
-        large_states=True,
         whole_heads=True,
         window="by layer",
         rotary_by_layer=True,
@@ -101,7 +97,6 @@ FAMILIES = {
             altup_num_inputs=4,
         ),
         options=("attention_bias",),
-        large_states=True,
         whole_heads=True,
         window="by layer",
         rotary_by_layer=True,
@@ -132,7 +127,6 @@ FAMILIES = {
         unscaled=True,
         value_norm=True,
         layer_factor=True,
-        large_states=True,
         window="by layer",
         rotary_by_layer=True,
         rotary_types=("default", "proportional"),
@@ -267,7 +261,6 @@ FAMILIES = {
         qk_norm=True,
         others=DRAFTING,
         rotary_others=SECTIONS,
-        large_states=True,
     ),
     "lfm2": Family(
         defaults(

@@ -30,10 +30,9 @@ class Family:
     `layer_types` names; `period`, the distance of layers without it where there are no such types, or 0 for
     that of the configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own;
     `partial`, whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it
-    may have, or empty for all; `large_states`, whether numbers between layers leave the range of float16 at
-    some tokens; `others`, further fields of configurations that are understood: only transformers' module
-    reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
-    parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
+    may have, or empty for all; `others`, further fields of configurations that are understood: only
+    transformers' module reads them, or nothing does although their names suggest it; `rotary_others`, the
+    same of rotary parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
     `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
     (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
     `layer_types` have a state instead of rows, or "" if all layers attend; `single`, whether a layer is one
@@ -71,7 +70,6 @@ class Family:
     rotary_by_layer: bool = False
     partial: bool = False
     rotary_types: tuple[str, ...] = ()
-    large_states: bool = False
     others: tuple[str, ...] = ()
     rotary_others: tuple[str, ...] = ()
     unrotated: bool = False

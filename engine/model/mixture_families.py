@@ -110,7 +110,6 @@ MIXTURES = {
         names={"mlp.gate": "mlp.router"},
         window="by layer",
         period=2,
-        large_states=True,
         # The last two repeat others.
         others=(*ROUTING, "experts_per_token", "initial_context_length"),
     ),
@@ -141,7 +140,6 @@ MIXTURES = {
         },
         plain_output=True,
         partial=True,
-        large_states=True,
         # The layers for drafts are a checkpoint of their own (`engine.checkpoints.drafts`).
         others=(*ROUTING, "num_nextn_predict_layers", "num_mtp_layers"),
     ),
@@ -181,7 +179,6 @@ MIXTURES = {
             *(*ROUTING, "position_embedding_type", "normalization_function", "init_method"),
             *("mamba_d_head", "mamba_chunk_size"),
         ),
-        large_states=True,
     ),
     "nemotron_h": Family(
         defaults(
@@ -239,7 +236,6 @@ MIXTURES = {
             *("num_logits_to_keep", "rescale_prenorm_residual", "residual_in_fp32", "time_step_floor"),
             *("time_step_limit", "time_step_max", "time_step_rank", "use_mamba_kernels"),
         ),
-        large_states=True,
     ),
     "qwen3_5_moe_text": Family(
         defaults(
@@ -262,7 +258,6 @@ MIXTURES = {
         qk_norm=True,
         others=(*ROUTING, *DRAFTING),
         rotary_others=SECTIONS,
-        large_states=True,
     ),
     "qwen3_next": Family(
         defaults(
@@ -286,6 +281,5 @@ MIXTURES = {
         delta_inputs=("qkvz", "ba"),
         # The layers for drafts are a checkpoint of their own (`engine.checkpoints.drafts`).
         others=(*ROUTING, "decoder_sparse_step", "mlp_only_layers", "num_nextn_predict_layers"),
-        large_states=True,
     ),
 }

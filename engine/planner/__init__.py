@@ -13,12 +13,12 @@ from engine.planner.machines import (
     Compute,
     MachineProfile,
     cards,
+    computing_in,
     data_sheet,
     described_machine,
     named_machines,
     profile_of,
     usual_card,
-    with_itemsize,
 )
 from engine.planner.observation import Answered, learned, observed
 from engine.planner.outline import Outline, checkpoint_outline, layer_outline, outline_named, variant_outline
@@ -85,6 +85,7 @@ __all__ = [
     "asked_for",
     "cards",
     "checkpoint_outline",
+    "computing_in",
     "corrected",
     "data_sheet",
     "described_machine",
@@ -116,6 +117,5 @@ __all__ = [
     "usual_card",
     "variant_outline",
     "with_heads",
-    "with_itemsize",
     "with_stored_heads",
 ]

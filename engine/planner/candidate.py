@@ -68,15 +68,15 @@ class Candidate:
         for model in [target, *([draft] if draft else [])]:
             compute = self.compute(model)
             taken += self._cache_nbytes(model)
-            if model.packed and compute.unpacks:
+            if (model.packed or compute.halves) and compute.unpacks:
                 taken += PIECE * compute.itemsize
         compute = self.compute(target)
         rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else STREAMED_ROWS, self.asked.context)
-        in_a_layer = rows * _in_a_layer(target)
+        in_a_layer = rows * _in_a_layer(target, compute)
         in_a_layer += rows * target.answers if compute.unpacks else 0
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
-        taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
+        taken += max(in_a_layer, logits) * compute.state_itemsize
         taken += 0 if compute.unpacks else rows * (target.choices + target.uneven)
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
@@ -93,7 +93,7 @@ class Candidate:
         if heads is None:
             return 0
         if compute.unpacks:
-            size = compute.itemsize
+            size = compute.state_itemsize
             taken = heads.nbytes(context, size) + heads.pass_nbytes(context, size)
             return taken + heads.states_nbytes(context, size)
         within = heads.pass_nbytes(context, 4) if heads.tiles is None else heads.rooms_nbytes
@@ -104,7 +104,7 @@ class Candidate:
         if self.compute(draft).unpacks:
             return 0
         rows = STREAMED_ROWS if draft.experts else RUN_ROWS
-        return rows * (4 * _in_a_layer(draft) + draft.choices + draft.uneven)
+        return rows * (4 * _in_a_layer(draft, self.compute(draft)) + draft.choices + draft.uneven)
 
     @property
     def beside_streamed_nbytes(self) -> int:
@@ -114,7 +114,8 @@ class Candidate:
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context)
-            taken += rows * (_in_a_layer(draft) + draft.answers) * self.compute(draft).itemsize
+            compute = self.compute(draft)
+            taken += rows * (_in_a_layer(draft, compute) + draft.answers) * compute.state_itemsize
         return taken
 
     @property
@@ -209,9 +210,10 @@ class Candidate:
         return self.asked.vram_limit_nbytes if self.device == "cuda" else self.asked.ram_limit_nbytes
 
 
-def _in_a_layer(model: Outline) -> int:
-    """Return how many numbers a pass has of each row at one time, besides the choices of a mixture."""
-    return 6 * model.hidden + 3 * model.widest
+def _in_a_layer(model: Outline, compute: Compute) -> int:
+    """Return how many numbers a pass has of each row at one time, besides the choices of a mixture. A product
+    in float16 has its input as half as many numbers, and its output before it is multiplied by a power."""
+    return 6 * model.hidden + 3 * model.widest + (3 * model.widest // 2 if compute.halves else 0)
 
 
 def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compute:

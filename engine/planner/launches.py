@@ -53,6 +53,22 @@ def pieces(matrices: Matrices, slot: int | None, packed: bool, plain: bool = Fal
     return counts[False], counts[True]
 
 
+# Bytes that products in float16 move besides (`engine.quantization.halves`): of each input, which is read
+# twice in float32 and written in float16; of each output, which is float32 and is read and written once more.
+HALVED = 4 + 4 + 2
+RESTORED = 2 + 4 + 4
+
+
+@lru_cache(maxsize=256)
+def halving_nbytes(matrices: Matrices, chosen: float) -> float:
+    """Return the bytes that products in float16 move besides, for each row of a pass. chosen: the share of
+    the experts that a row uses."""
+    return sum(
+        (HALVED * matrix.columns + RESTORED * matrix.rows) * count * (chosen if matrix.expert else 1.0)
+        for matrix, count in matrices
+    )
+
+
 def catalogued_matrices(model: CatalogModel, variant: Variant) -> Matrices:
     """Return the matrices by which a pass of a catalogue model multiplies."""
     plain, uncut = variant.format == "16-bit", bool(variant.bits)

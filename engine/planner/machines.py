@@ -40,7 +40,8 @@ class Compute:
     products; `moving`: seconds by which streaming one byte delays unpacking, if the same cores do both, else
     0; `itemsize`: bytes per number in computation; `launch_s`: seconds of the processor for each piece of a
     matrix that it launches on a card; `packing_s`: seconds in which one core brings a streamed byte into the
-    tiles of compiled passes; 0 elsewhere.
+    tiles of compiled passes; 0 elsewhere; `halves`: whether it multiplies in float16, while numbers between
+    products are float32 (`engine.quantization.halves`).
     """
 
     flops: float
@@ -52,11 +53,17 @@ class Compute:
     itemsize: int
     launch_s: float = 0.0
     packing_s: float = 0.0
+    halves: bool = False
 
     @property
     def unpacks(self) -> bool:
         """Whether packed weights are ever unpacked; compiled passes multiply them as they are."""
         return self.unpack < math.inf
+
+    @property
+    def state_itemsize(self) -> int:
+        """Bytes of a number between products; compiled passes keep float32."""
+        return self.itemsize if self.unpacks and not self.halves else 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection
     if gpu is not None:
         known = max((name for name in cards if name in gpu.name), key=len)
         card, vram = cards[known], gpu.free_nbytes or 0
+        card = replace(card, halves=card.halves or gpu.before_ampere)
         if gpu.speed is not None:
             card = measured_card(card, gpu.speed, formats)
         if gpu.link is not None:
@@ -204,9 +212,9 @@ KERNEL_S = 5e-6
 LAUNCH_S = 30e-6 + 2 * KERNEL_S
 
 
-def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
+def graphics_card(tflops: float, memory_gb_per_s: float, halves: bool = False) -> Compute:
     """Return the speed of a graphics card. tflops: TFLOP/s of dense 16-bit products accumulated in float32.
-    Both arguments are as in the card's data sheet.
+    Both are as in the card's data sheet. halves: as in `Compute`.
 
     The speed is an estimate, as no card was measured: products reach half of the data sheet's figure, and
     reading reaches 80 %; unpacking a weight reads four and a half bits and writes two bytes.
@@ -221,6 +229,7 @@ def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
         moving=0.0,
         itemsize=2,
         launch_s=LAUNCH_S,
+        halves=halves,
     )
 
 
@@ -242,15 +251,9 @@ def measured_card(card: Compute, speed: CardSpeed, formats: Collection[str] = ()
     )
 
 
-# Cards before Ampere compute this many times as fast in float16, on tensor cores, as in float32.
-TENSOR_CORES = 4
-
-
-def with_itemsize(card: Compute, itemsize: int) -> Compute:
-    """Return the card's speed if it computes with numbers of `itemsize` bytes."""
-    if itemsize <= card.itemsize:
-        return card
-    return replace(card, itemsize=itemsize, flops=card.flops / TENSOR_CORES)
+def computing_in(compute: Compute, dtype: str) -> Compute:
+    """Return a device that computes in float32, bfloat16 or float16, whatever it prefers."""
+    return replace(compute, itemsize=4 if dtype == "float32" else 2, halves=dtype == "float16")
 
 
 # How many times as long plain torch takes to unpack weights as a kernel that Triton compiles: it reads and
@@ -286,7 +289,8 @@ def data_sheet(name: str) -> dict[str, float]:
     if known is None:
         return {}
     sheet = sheets[known]
-    return {"dense": sheet["tflops"] * 1e12, "memory": sheet["memory_gb_per_s"] * 1e9}
+    products = "halves" if sheet.get("halves") else "dense"
+    return {products: sheet["tflops"] * 1e12, "memory": sheet["memory_gb_per_s"] * 1e9}
 
 
 def usual_card(vram_gib: float) -> Compute:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.machine.disk_reads import READERS
-from engine.planner.launches import pieces
+from engine.planner.launches import halving_nbytes, pieces
 from engine.planner.layer_placement import LayerPlacement
 from engine.planner.machines import Compute, MachineProfile
 from engine.planner.outline import Outline
@@ -42,6 +42,8 @@ def pass_s(
         return seconds + stored * (1.0 if compute.unpacks else model.expansion) / compute.memory
     if model.packed and not unpacked:
         seconds += weights / compute.unpack
+    if compute.halves:
+        seconds += of_layers * rows * halving_nbytes(model.matrices, model.chosen) / compute.memory
     return seconds + weights * compute.itemsize / compute.memory
 
 
@@ -59,7 +61,8 @@ def launching_s(
     whole = placement.whole
     if whole and rows <= RECORDED_ROWS and not model.experts and not model.states:
         return 0.0  # it is replayed from a recording
-    numbers = whole and (unpacked or not model.packed)  # matrices of plain numbers, which are not cut
+    # Matrices of plain numbers, which are not cut.
+    numbers = whole and (unpacked or not model.packed) and not compute.halves
     slot = None if whole else MAX_SLOT_NBYTES
     always, of_experts = pieces(model.matrices, slot, numbers or rows <= compute.fused_rows, numbers)
     used = (1 - near) * (1 - (1 - model.chosen) ** rows)

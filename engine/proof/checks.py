@@ -16,7 +16,7 @@ from engine.model.rows import Output
 from engine.proof.card import TestedCard, launch_seconds, seconds
 from engine.proof.link_checks import check_copies, check_streams
 from engine.proof.speed import Speed, expect
-from engine.quantization import Packed, operations
+from engine.quantization import Packed, halves, operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise, uniforms
 from engine.torch_model.attention import attend
@@ -56,6 +56,18 @@ def check_dense(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     return Speed(2 * _MEASURED**3 / seconds(card, lambda: torch.mm(large, large.t())), None, "FLOP/s")
 
 
+def check_halves(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    """Rows whose numbers are too large for float16, and such as would be zeros in it."""
+    sizes = 2.0 ** torch.arange(-48, 48, 2)
+    x, weights = _random(len(sizes), _COLUMNS) * sizes[:, None], _random(_ROWS, _COLUMNS, seed=1).half()
+    _expect_product(_of_halves(x.to(card.device), weights.to(card.device)), x, weights, "float16")
+    if not card.measures:
+        return None
+    large = torch.randn(_MEASURED, _MEASURED, device=card.device)
+    matrix = large.half()
+    return Speed(2 * _MEASURED**3 / seconds(card, lambda: _of_halves(large, matrix)), None, "FLOP/s")
+
+
 def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
 
@@ -84,12 +96,12 @@ def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | Non
         if way == "triton" and not _is_fused(on_card):
             raise RuntimeError("There is no kernel for this card.")
         for rows in dict.fromkeys((1, 16, 64, most)):
-            x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(_dtype(dtype))
+            x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(weights.workspace.states)
             _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
     if not card.measures:
         return None
     large = _packed(name, dtype, card.device, _MEASURED, _MEASURED)
-    x = torch.randn(1, large.shape[1], device=card.device).to(_dtype(dtype))
+    x = torch.randn(1, large.shape[1], device=card.device).to(large.workspace.states)
     return Speed(large.nbytes / seconds(card, lambda: large.product(x)), _memory(card), "B/s")
 
 
@@ -166,6 +178,7 @@ def check_graphs(card: TestedCard, subject: list[str], way: str) -> Speed | None
 CHECKS: dict[str, Check] = {
     "memory": check_memory,
     "dense": check_dense,
+    "halves": check_halves,
     "unpack": check_unpacking,
     "product": check_product,
     "attention": check_attention,
@@ -174,6 +187,13 @@ CHECKS: dict[str, Check] = {
     "noise": check_noise,
     "graphs": check_graphs,
 }
+
+
+def _of_halves(x: Tensor, weights: Tensor) -> Tensor:
+    """Return the product of x, float32 [n, columns], and float16 weights [rows, columns]."""
+    output = x.new_empty(len(x), len(weights))
+    halves.multiplier(x)(weights.t(), output)
+    return output
 
 
 def _unpacked(packed: Packed, out: Tensor, way: str) -> Tensor:
@@ -199,14 +219,16 @@ def _expect_product(product: Tensor, x: Tensor, weights: Tensor, dtype: str) -> 
 
 def _launching(card: TestedCard, packed: Packed) -> float:
     """Return the seconds in which the program launches the product of a matrix of one piece."""
-    x = torch.zeros(_UNFUSED, packed.shape[1], dtype=packed.workspace.dtype, device=card.device)
+    x = torch.zeros(_UNFUSED, packed.shape[1], dtype=packed.workspace.states, device=card.device)
     return launch_seconds(card, lambda: packed.product(x))
 
 
 def _is_fused(packed: Packed) -> bool:
     """Return whether a product with one row does without unpacking the matrix."""
-    x = torch.zeros(1, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
-    return operations.product(packed.format, packed.parts, packed.shape, x, packed.groups) is not None
+    of = packed.workspace
+    x = torch.zeros(1, packed.shape[1], dtype=of.states, device=of.device)
+    fused = operations.product(packed.format, packed.parts, packed.shape, x, packed.groups, of.dtype)
+    return fused is not None
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: float) -> Tensor:

@@ -17,7 +17,7 @@ def needed(
     models: Iterable[tuple[Checkpoint, str]], heads: Iterable[tuple[HeadsFile, str]] = ()
 ) -> list[str]:
     """Return the kernels that models and heads need, in the order of checking. models, heads: files, each
-    with the name of the dtype that it computes with."""
+    with the name of the dtype in which it multiplies. Heads other than layers do so in that of states."""
     names = set(GENERAL)
     for file, dtype in models:
         names |= _of_file(file, dtype)
@@ -25,7 +25,7 @@ def needed(
         if of.layer is not None:
             names |= _of_file(of.layer, dtype) if stays_stored(of.layer) else _of_layers(of.layer, dtype)
         elif (width := of.attention_width) is not None:
-            names |= _of_model({width}, dtype)
+            names |= _of_model({width}, _states(dtype))
     return _ordered(names)
 
 
@@ -52,7 +52,14 @@ def _of_layers(file: Checkpoint, dtype: str) -> set[str]:
 
 
 def _of_model(head_widths: set[int], dtype: str) -> set[str]:
-    return {ways.name_of("dense", dtype), *(ways.name_of("attention", width, dtype) for width in head_widths)}
+    names = {"halves"} if dtype == "float16" else set()
+    names |= {ways.name_of("attention", width, dtype) for width in head_widths}
+    return names | {ways.name_of("dense", _states(dtype))}
+
+
+def _states(dtype: str) -> str:
+    """Return the dtype of numbers between products, as `engine.quantization.states_dtype` does."""
+    return "float32" if dtype == "float16" else dtype
 
 
 def _of_format(name: str, groups: Groups | None, dtype: str) -> set[str]:

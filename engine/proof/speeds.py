@@ -11,7 +11,8 @@ def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float
     link under load in GB/s, None if that was not measured."""
     right = [each for each in tried if each.outcome == "right" and each.rate]
     rates = {each.kernel: each.rate or 0.0 for each in right}
-    flops = max((rate for kernel, rate in rates.items() if ways.kind_of(kernel) == "dense"), default=None)
+    products = [rate for kernel, rate in rates.items() if ways.kind_of(kernel) in ("dense", "halves")]
+    flops = max(products, default=None)
     unpack: dict[str, float] = {}
     for kernel, rate in rates.items():
         if ways.kind_of(kernel) == "unpack":

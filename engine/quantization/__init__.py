@@ -1,5 +1,6 @@
 """Packed weights as tensors: unpacked and multiplied in torch and Triton, and layers that use them."""
 
+from engine.quantization.halves import states_dtype
 from engine.quantization.modules import (
     Experts,
     NearExperts,
@@ -27,4 +28,5 @@ __all__ = [
     "half_split",
     "packed_in",
     "prepare_kernel",
+    "states_dtype",
 ]

@@ -63,7 +63,7 @@ class RowTable(Protocol):
     """A matrix from which single rows can be read, such as `Packed` or `DiskRows`."""
 
     def rows(self, which: Tensor) -> Tensor:
-        """Return rows `which` (int64 [n]) unpacked, [n, columns]."""
+        """Return rows `which` (int64 [n]) unpacked, as states [n, columns]."""
 
 
 class PackedEmbedding(nn.Module):

@@ -135,13 +135,19 @@ def _converted(numbers: Tensor, out: Tensor, first: int, count: int) -> Tensor:
 
 
 def product(
-    form: Format, parts: TensorParts, shape: tuple[int, int], x: Tensor, groups: Groups | None = None
+    form: Format,
+    parts: TensorParts,
+    shape: tuple[int, int],
+    x: Tensor,
+    groups: Groups | None,
+    dtype: torch.dtype,
 ) -> Tensor | None:
     """Multiply x [n, columns] by the transpose of the matrix stored in `parts` without unpacking it first.
+    dtype: the one that it would be unpacked to, by which its kernels are called.
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
     if isinstance(form, PlainFormat | FactoredFormat) or not triton.available(x.device):
         return None
-    if ways.taken("product", packing_name(form.kernels, groups), x.dtype) != "triton":
+    if ways.taken("product", packing_name(form.kernels, groups), dtype) != "triton":
         return None
     if isinstance(form, BlockFormat):
         return triton.multiply_blocks(form.name, parts[0], x, shape[0])

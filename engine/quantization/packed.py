@@ -1,6 +1,6 @@
 """A matrix kept as stored, unpacked piece by piece when it is multiplied."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -11,16 +11,16 @@ from torch import Tensor
 
 from engine.checkpoints import Groups
 from engine.checkpoints.cuts import PIECE, unpacked_rows
-from engine.formats import Format
-from engine.quantization import operations
-from engine.quantization.parts import TensorParts
+from engine.formats import Format, format_named
+from engine.quantization import halves, operations
+from engine.quantization.parts import DTYPES, TensorParts
 from engine.streaming import DiskTable, Mover
 
 
 @dataclass(slots=True)
 class Workspace:
     """Memory for one unpacked piece. All matrices of a model share it, because they are multiplied one after
-    another."""
+    another. Attributes: `dtype` of unpacked weights; `device`."""
 
     dtype: torch.dtype
     device: torch.device
@@ -40,6 +40,11 @@ class Workspace:
         again at once."""
         if self._buffer is not None and not self._buffer.is_cpu:
             torch.get_device_module(self.device).current_stream(self.device).synchronize()
+
+    @property
+    def states(self) -> torch.dtype:
+        """The dtype of what products read and write."""
+        return halves.states_dtype(self.dtype)
 
     @property
     def nbytes(self) -> int:
@@ -116,16 +121,31 @@ class Packed:
         self._fetch()
         return replace(self, parts=tuple(part.clone() for part in self.parts), mover=None)
 
+    def keep_unpacked(self) -> None:
+        """Keep the numbers from now on, instead of what they are unpacked from."""
+        name = next(name for name, dtype in DTYPES.items() if dtype == self.workspace.dtype)
+        numbers = self.dense()
+        self.format, self.groups = format_named(name), None
+        self.parts = (numbers.view(-1).view(torch.uint8),)
+
     def product(self, x: Tensor) -> Tensor:
-        """Return x [n, columns] times the matrix's transpose: [n, rows]."""
+        """Return x [n, columns] times the matrix's transpose: [n, rows]. x: of the workspace's `states`."""
         self._fetch()
-        output = operations.product(self.format, self.parts, self.shape, x, self.groups)
+        output = operations.product(self.format, self.parts, self.shape, x, self.groups, self.workspace.dtype)
         if output is not None:
             return output
         output = x.new_empty(len(x), self.shape[0])
+        multiply = self._multiplier(x)
         for (_, piece), place in zip(self._unpacked(), output.split(self._step, dim=1), strict=True):
-            torch.mm(x, piece.t(), out=place)
+            multiply(piece.t(), place)
         return output
+
+    def _multiplier(self, x: Tensor) -> Callable[[Tensor, Tensor], object]:
+        """Return a function that multiplies x by an unpacked matrix [columns, rows], and writes the products
+        to a tensor."""
+        if x.dtype != self.workspace.dtype:
+            return halves.multiplier(x)
+        return lambda matrix, out: torch.mm(x, matrix, out=out)
 
     def dense(self) -> Tensor:
         """Return the whole matrix unpacked, [rows, columns], in memory of its own."""
@@ -135,9 +155,11 @@ class Packed:
         return output
 
     def rows(self, which: Tensor) -> Tensor:
-        """Return rows `which` (int64 [n]) unpacked, [n, columns]. Only for formats that store row by row."""
+        """Return rows `which` (int64 [n]) unpacked, as states [n, columns]. Only for formats that store row
+        by row."""
         chosen = self.parts[0].view(self.shape[0], -1)[which].view(-1)
-        return Packed(self.format, (len(which), self.shape[1]), [chosen], self.workspace).dense()
+        found = Packed(self.format, (len(which), self.shape[1]), [chosen], self.workspace)
+        return found.dense().to(self.workspace.states)
 
 
 @dataclass(slots=True, eq=False)
@@ -150,5 +172,7 @@ class DiskRows:
     def rows(self, which: Tensor) -> Tensor:
         """As `Packed.rows`. Raises StreamBroken if reading fails."""
         stored = torch.from_numpy(self.table.rows(which.cpu().numpy())).view(-1)
-        parts = [stored.to(self.matrix.workspace.device)]
-        return replace(self.matrix, shape=(len(which), self.matrix.shape[1]), parts=parts).dense()
+        workspace = self.matrix.workspace
+        parts = [stored.to(workspace.device)]
+        found = replace(self.matrix, shape=(len(which), self.matrix.shape[1]), parts=parts)
+        return found.dense().to(workspace.states)

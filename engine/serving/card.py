@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from engine.checkpoints import Checkpoint
 from engine.errors import DeviceUnavailable
 from engine.model.devices import choose_device
 from engine.proof import card_proof, kernels, ladder
@@ -40,13 +39,10 @@ def needed(pair: CheckedPair) -> list[str]:
     """Return the kernels that the pair needs on a card."""
     from engine.torch_model.loader import choose_dtype
 
-    def with_dtype(file: Checkpoint) -> tuple[Checkpoint, str]:
-        dtype = choose_dtype(pair.request.dtype, "cuda", file.architecture)
-        return file, str(dtype).removeprefix("torch.")
-
-    models = [with_dtype(file) for file in pair.files.checkpoints]
+    dtype = str(choose_dtype(pair.request.dtype, "cuda")).removeprefix("torch.")
     heads = pair.files.heads
-    return kernels.needed(models, [(heads, models[0][1])] if heads else [])  # they compute as their target
+    models = [(file, dtype) for file in pair.files.checkpoints]
+    return kernels.needed(models, [(heads, dtype)] if heads else [])  # they compute as their target
 
 
 def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:

@@ -80,20 +80,16 @@ def fit(
     target: Checkpoint,
     draft: Checkpoint | None,
     device: Literal["cuda", "cpu"] | None,
-    itemsize: int | None,
     context: int,
-    card_itemsize: int | None = None,
     own_formats: Collection[str] | None = None,
     heads: HeadsOutline | None = None,
 ) -> Fitted:
     """Plan a load for this machine.
 
-    device: compute device; None: the faster one. itemsize: bytes per number in computations; None: as the
-    device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
-    context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
-    own_formats: if the draft is the target in fewer bits, the formats in which the disk has substitutes, as
-    for `planner.fastest`. heads: those beside a target without a draft; they are optional if the request
-    leaves the draft open, so that they never cost context.
+    device: compute device; None: the faster one. context: number of tokens; it is reduced if it does not fit
+    and the request leaves the context open. own_formats: if the draft is the target in fewer bits, the
+    formats in which the disk has substitutes, as for `planner.fastest`. heads: those beside a target without
+    a draft; they are optional if the request leaves the draft open, so that they never cost context.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
@@ -115,13 +111,11 @@ def fit(
     here = planner.profile_of(probed, cards, formats)
     here = replace(here, ram=here.ram + own_nbytes())
     helper = here.compiled if request.processor_helps == "measured" else None
-    if card_itemsize is not None and here.card:
-        here = replace(here, card=planner.with_itemsize(here.card, card_itemsize))
-    if itemsize is not None or request.weights == "unpacked":
+    if request.dtype != "auto" or request.weights == "unpacked":
         here = replace(here, compiled=None)
-    if itemsize is not None:
-        card = replace(here.card, itemsize=itemsize) if here.card else None
-        here = replace(here, card=card, cpu=replace(here.cpu, itemsize=itemsize))
+    if request.dtype != "auto":
+        card = planner.computing_in(here.card, request.dtype) if here.card else None
+        here = replace(here, card=card, cpu=planner.computing_in(here.cpu, request.dtype))
     asked = Asked(
         context,
         None if request.vram_limit is None else int(request.vram_limit * GIB),

@@ -218,18 +218,11 @@ def plan(pair: CheckedPair) -> Fitted:
         form = "F32" if exact else request.kv_cache.upper()
         check_context(pair.files.checkpoints, request.context, form, device)
     chosen = device if device == "cpu" or request.device == "cuda" else None
-    itemsize = None if request.dtype == "auto" else itemsize_of(request.dtype)
-    card_itemsize = None
-    if device == "cuda" and request.dtype == "auto":
-        from engine.torch_model.loader import choose_dtype
-
-        names = [file.architecture for file in pair.files.checkpoints]
-        card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
     files, auto = pair.files, request.draft == "auto"
     own = kept_formats(files.target) if files.drafts_for_itself else None
     heads = planned_heads(files.heads, files.target, auto) if files.heads else None
     models = files.target, files.draft
-    return fit(request, *models, chosen, itemsize, pair.context, card_itemsize, own, heads)
+    return fit(request, *models, chosen, pair.context, own, heads)
 
 
 def planned_heads(file: HeadsFile, target: Checkpoint, auto: bool) -> HeadsOutline | None:
@@ -285,7 +278,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         need_runtime(f"The model {file.path.name}" if compiled else "This way of computing")
         from engine.torch_model.loader import choose_dtype, load_model, prepare
 
-        dtype = choose_dtype(pair.request.dtype, device, file.architecture)
+        dtype = choose_dtype(pair.request.dtype, device)
         prepare(file, dtype)
         return load_model(
             file,
@@ -367,11 +360,6 @@ def _heads(file: HeadsFile, target: Model, context: int) -> Heads:
 
         heads = load_heads(file, target, context)
     return heads
-
-
-def itemsize_of(dtype: str) -> int:
-    """Return the bytes of a number that is kept between products. dtype: as `protocol.Load` names it."""
-    return 4 if dtype == "float32" else 2
 
 
 def weight_limits(plan: Plan) -> WeightLimits | None:

@@ -73,7 +73,7 @@ class TorchAssistantHead(AssistantHead):
     def _rows(self, cache: KVCache, rows: RowLayer) -> Tensor:
         """Return the committed rows of a layer, [2, kv_heads, rows, width]: those that it has not dropped."""
         if isinstance(cache, TensorCache):
-            return cache.rows(rows.number)
+            return cache.rows(rows.number).to(self._target.dtype)
         assert isinstance(cache, HostCache)
         return torch.from_numpy(_unpacked(cache.rows(rows.number), rows.width))
 

@@ -44,8 +44,10 @@ def attend(
     **others: object,
 ) -> tuple[Tensor, None]:
     """Compute attention; transformers calls this function. Query heads that share a key head are folded into
-    the rows of one head, so that keys are not repeated. s_aux: each head's sink, [heads]."""
+    the rows of one head, so that keys are not repeated. s_aux: each head's sink, [heads]. The cache may have
+    rounded keys and values to a shorter dtype than that of states; it is computed in theirs."""
     refuse_unknown(module, others | {"dropout": dropout or None})
+    states, query = query.dtype, query.to(key.dtype)
     heads, rows, width = query.shape[1:]
     kv_heads = key.shape[1]
     group = heads // kv_heads
@@ -66,7 +68,7 @@ def attend(
                 sinks = each.reshape(1, kv_heads, group * (stop - start), 1)
             piece = _written_out(folded, *seen, mask, scaling, softcap, sinks)
         output[:, start:stop] = piece.view(1, heads, stop - start, -1).transpose(1, 2)
-    return output, None
+    return output.to(states), None
 
 
 def built_in(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
@@ -90,8 +92,10 @@ def _written_out(
     """Return softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2), where a sink is
     one more score of each row, whose share goes to no value (gpt-oss). torch's attention has neither. The
     other arguments are those of `scaled_dot_product_attention`; `mask` is added to the scores."""
-    scores = query @ key.transpose(2, 3)
-    scores = scores.mul_(scale) if cap is None else scores.mul_(scale / cap).tanh_().mul_(cap)
+    # Queries are scaled, not scores: before that, these may be too large for float16.
+    scores = (query * (scale if cap is None else scale / cap)) @ key.transpose(2, 3)
+    if cap is not None:
+        scores = scores.tanh_().mul_(cap)
     if mask is not None:
         scores += mask
     if sinks is not None:

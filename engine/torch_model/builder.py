@@ -56,15 +56,6 @@ def unpacked(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Tenso
     return half_split(numbers, weight.rope_heads) if weight.rope_heads else numbers
 
 
-def as_plain(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
-    """Return the matrix as a `Packed` of plain numbers, so that it is unpacked only once, here."""
-    name = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}[workspace.dtype]
-    numbers = unpacked(weight, parts, workspace)
-    return Packed(
-        format_named(name), (len(numbers), numbers.shape[1]), [numbers.view(-1).view(torch.uint8)], workspace
-    )
-
-
 class Builder:
     """Fills a module built on the meta device, which has a transformers configuration, with the weights of a
     checkpoint, one at a time.
@@ -83,6 +74,7 @@ class Builder:
         self.link: DeviceLink | None = None
         self._files: dict[Path, DiskFile] = {}
         self._tables: list[DiskTable] = []
+        self._keeps = True  # what is packed stays as stored
         if are_apart(checkpoint.weights):
             replace_mlps(module)
         state = module.state_dict()
@@ -95,9 +87,15 @@ class Builder:
         self.weights, self.tied = checked_weights(checkpoint, missing, ties)
         self.unpacked = dict(self.weights)
 
-    def pack(self, limits: WeightLimits | None) -> None:
+    def pack(self, limits: WeightLimits | None, keeps: bool = True) -> None:
         """Put packed layers in place of the layers that have matrices. limits: as for load_model. A layer of
-        another class may compute something else, and keeps its weights as numbers."""
+        another class may compute something else, and keeps its weights as numbers.
+
+        keeps: whether matrices stay as stored. Those that do not need packed layers only where states are
+        not multiplied in their own dtype."""
+        if not keeps and self.workspace.states == self.workspace.dtype:
+            return
+        self._keeps = keeps
         if limits is not None:
             spans = (span for weight in self.weights.values() for span in weight.spans)
             self._files = open_files({span.file: span.modified for span in spans})
@@ -134,11 +132,14 @@ class Builder:
         owner = name.rpartition(".")[0]
         if owner in self._experts:
             experts, kind, expert = self._experts[owner]
-            experts.place(kind, expert, as_plain(weight, parts, self.workspace))
+            matrix = _matrix(weight, parts, self.workspace)
+            matrix.keep_unpacked()
+            experts.place(kind, expert, matrix)
         else:
             workspace = self.workspace
-            if name in self._buffers:
-                workspace = Workspace(torch.float32, workspace.device)
+            dtype = torch.float32 if name in self._buffers else workspace.states
+            if dtype != workspace.dtype:
+                workspace = Workspace(dtype, workspace.device)
             numbers = unpacked(weight, parts, workspace)
             set_module_tensor_to_device(self.module, name, workspace.device, numbers, dtype=workspace.dtype)
 
@@ -150,7 +151,10 @@ class Builder:
         for name, parts in read_layers(wanted, progress, layer_progress):
             on_device = [torch.from_numpy(part).to(self.workspace.device) for part in parts]
             if name in self.resident:
-                self.resident[name].matrix.parts = on_device
+                matrix = self.resident[name].matrix
+                matrix.parts = on_device
+                if not self._keeps:
+                    matrix.keep_unpacked()
             else:
                 self.place(name, on_device)
 

@@ -40,7 +40,7 @@ class TorchEagleHead(EagleHead):
         three = file.kind == "eagle3"
         config: Any
         if file.layer:
-            self._module: Any = load_mtp(file.layer, of.dtype, target.device)
+            self._module: Any = load_mtp(file.layer, of.products, target.device)
             config = self._module.config
             self._rotary: Any = self._module.rotary_emb
             self.parameters = sum(weight.numel for weight in file.layer.weights.values())
@@ -59,7 +59,8 @@ class TorchEagleHead(EagleHead):
         self.layers = config.num_hidden_layers
         self.hidden_layers = levels(file, target.layers) if three else (target.layers,)
         self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
-        self.nbytes = _nbytes(self._module) + context * row_nbytes(config, of.dtype) + of.nbytes
+        self._row_dtype = of.products if file.layer else of.dtype
+        self.nbytes = _nbytes(self._module) + context * row_nbytes(config, self._row_dtype) + of.nbytes
         self._config = config
         self._kv_heads: int = config.num_key_value_heads
         self._context = context
@@ -71,9 +72,8 @@ class TorchEagleHead(EagleHead):
         return module
 
     def new_cache(self) -> TensorCache:
-        like = self.no_states
         shapes = [(self._kv_heads, head_dim(self._config))] * self.layers
-        return TensorCache(shapes, self._context, like.dtype, like.device)
+        return TensorCache(shapes, self._context, self._row_dtype, self._target.device)
 
     @torch.inference_mode()
     def fuse(self, hidden: Mapping[int, Array]) -> Tensor:

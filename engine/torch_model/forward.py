@@ -27,7 +27,7 @@ from engine.model.rows import Output, Rows
 from engine.model.windowed_cache import narrows
 from engine.planner.lent_share import ROWS
 from engine.planner.run_rows import PROMPT_ROWS
-from engine.quantization import PackedLinear, packed_in
+from engine.quantization import PackedLinear, packed_in, states_dtype
 from engine.streaming import Streamer
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.lent_chunks import Lending
@@ -48,10 +48,11 @@ _log = logging.getLogger(__name__)
 class TorchModel(Model):
     """A model whose passes are run by torch, on any device.
 
-    Attributes: `config`, from transformers; `dtype`, that of states and logits; `graphs`, the CUDA graphs for
-    small passes; None if not all weights are on a CUDA device, if the model is a mixture of experts, or if
-    layers have states; `lending`, which lets the processor help the card, or None; `near_experts`, by
-    which it does so in mixtures, or None.
+    Attributes: `config`, from transformers; `dtype`, that of states and logits; `products`, that of weights
+    as they are multiplied, and of keys and values; `graphs`, the CUDA graphs for small passes; None if not
+    all weights are on a CUDA device, if the model is a mixture of experts, or if layers have states;
+    `lending`, which lets the processor help the card, or None; `near_experts`, by which it does so in
+    mixtures, or None.
     """
 
     def __init__(
@@ -69,7 +70,8 @@ class TorchModel(Model):
         `engine.torch_model.attention.ATTENTION`, its weights in
         place and its rotary frequencies fixed (`engine.torch_model.rope`).
 
-        dtype, device: those of states, keys, values and logits.
+        dtype: that of weights as they are multiplied, and of keys and values; if it is float16, states are
+        float32, and all matrices are packed layers. device: where all of these are.
         vocabulary: number of tokens, if the output head is padded to more rows; the padding gets no logits.
         packed: whether matrices are kept as stored. streamer: fetches matrices that are not in memory;
         it is closed with the model. windows: of each layer, the tokens that a token sees, or None for all;
@@ -78,7 +80,8 @@ class TorchModel(Model):
         self.config = config
         self._windows = windows
         self._state_shapes = replace_recurrent(module, getattr(config, "_tiled_heads", False))
-        replace_cutoffs(module, dtype)
+        self.products, self.dtype = dtype, states_dtype(dtype)
+        replace_cutoffs(module, self.dtype)
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head
@@ -99,7 +102,6 @@ class TorchModel(Model):
         self._rows = rows  # of the embedding
         self.vocabulary = min(rows, vocabulary or rows)
         self.width: int = config.hidden_size
-        self.dtype = dtype
         self.device = device
         weights = list(module.parameters())  # each once, even if the head is tied to the embedding
         self._packed = packed_in(module)
@@ -126,7 +128,7 @@ class TorchModel(Model):
 
     @property
     def arithmetic(self) -> str:
-        dtype = str(self.dtype).removeprefix("torch.")
+        dtype = str(self.products).removeprefix("torch.")
         share = self.lending.share if self.lending else 0.0
         experts = ", experts by the processor" if self.near_experts else ""
         return (f"{dtype}, {share:.1%} by the processor" if share else dtype) + experts
@@ -199,14 +201,14 @@ class TorchModel(Model):
     def new_cache(self, capacity: int) -> TensorCache:
         rows = row_shapes(self.config)
         if self._state_shapes:
-            return HybridCache(rows, self._state_shapes, capacity, self.dtype, self.device)
-        return TensorCache(rows, capacity, self.dtype, self.device)
+            return HybridCache(rows, self._state_shapes, capacity, self.products, self.device)
+        return TensorCache(rows, capacity, self.products, self.device)
 
     def text_cache(self, capacity: int) -> TensorCache:
         if not narrows(self._windows, capacity):
             return self.new_cache(capacity)
         shapes = row_shapes(self.config)
-        return WindowedTensorCache(shapes, self._windows, capacity, self.dtype, self.device)
+        return WindowedTensorCache(shapes, self._windows, capacity, self.products, self.device)
 
     @property
     def runs_apart(self) -> bool:

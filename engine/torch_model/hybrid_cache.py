@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.checkpoints.recurrent import COPIES
 from engine.model.savepoints import WINDOW, Savepoints
+from engine.quantization import states_dtype
 from engine.torch_model.paths import RowPaths
 from engine.torch_model.states import LayerMemory, LayerState, LayerStateShape
 from engine.torch_model.tensor_cache import RowShape, TensorCache
@@ -149,7 +150,8 @@ class HybridCache(TensorCache):
         super().truncate(length)
 
     def _empty(self) -> dict[int, LayerState]:
-        return {layer: shape.zeros(self.dtype, self.device) for layer, shape in self._shapes.items()}
+        dtype = states_dtype(self.dtype)
+        return {layer: shape.zeros(dtype, self.device) for layer, shape in self._shapes.items()}
 
     def _paths_of(self, visibility: Visibility) -> RowPaths:
         rows = visibility.rows

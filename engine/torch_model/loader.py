@@ -30,21 +30,14 @@ from engine.torch_model.recurrent import part_inputs
 from engine.torch_model.rope import fix_rope
 
 
-def choose_dtype(requested: str, device: Device, architecture: str = "") -> torch.dtype:
-    """Return the dtype. requested: auto, float32, bfloat16 or float16; auto stands for the smallest dtype
-    that the device multiplies at full speed, and that has the range for the states of this architecture.
-
-    float16 ends at 65,504. Between the layers of Gemma and Qwen 2, numbers are larger at some tokens, so
-    cards before Ampere, which lack bfloat16, compute with these in float32.
-    """
+def choose_dtype(requested: str, device: Device) -> torch.dtype:
+    """Return the dtype of products. requested: auto, float32, bfloat16 or float16; auto stands for the
+    smallest dtype that the device multiplies at full speed: float16 on cards before Ampere, which lack
+    bfloat16 (`engine.quantization.halves`)."""
     if requested != "auto":
         return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[requested]
     if device == "cuda":
-        if torch.cuda.is_bf16_supported(including_emulation=False):
-            return torch.bfloat16
-        unknown = bool(architecture) and not is_listed(architecture)
-        large = unknown or family_of(architecture).large_states
-        return torch.float32 if large else torch.float16
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
 
@@ -77,8 +70,8 @@ def load_model(
     workspace = Workspace(dtype, torch.device(device))
     builder = Builder(module, checkpoint, workspace)
     try:
-        if packed or limits is not None:
-            builder.pack(limits)
+        keeps = packed or limits is not None
+        builder.pack(limits, keeps)
         if device == "cuda":
             bound()
         builder.read(progress, layer_progress)
@@ -88,7 +81,6 @@ def load_model(
     except BaseException:
         builder.close()
         raise
-    keeps = packed or limits is not None
     windows = description.windows
     model = TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer, windows)
     if processor_helps and builder.link is not None:

@@ -62,8 +62,8 @@ class MtpLayer(nn.Module):
 
 
 def load_mtp(layer: Checkpoint, dtype: torch.dtype, device: str) -> MtpLayer:
-    """Return the layer with its weights on the device. layer: as `draft_layer` returns it. Weights that stay
-    as they are stored are unpacked in each product, others once, to `dtype`.
+    """Return the layer with its weights on the device. layer: as `draft_layer` returns it. dtype: of
+    products. Weights that stay as they are stored are unpacked in each product, others once, to `dtype`.
 
     Raises BadCheckpoint if a weight is missing, does not belong to the layer or has another shape.
     """
@@ -75,7 +75,7 @@ def load_mtp(layer: Checkpoint, dtype: torch.dtype, device: str) -> MtpLayer:
     if stays_stored(layer):
         for name in sorted({weight.format for weight in layer.weights.values()}):
             prepare_kernel(name, dtype)
-        builder.pack(None)
+    builder.pack(None, stays_stored(layer))
     builder.read(no_progress)
     builder.finish(no_progress)
     return module.requires_grad_(False).eval()

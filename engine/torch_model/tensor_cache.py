@@ -41,8 +41,8 @@ def head_dim(config: PretrainedConfig) -> int:
 
 
 class TensorCache(KVCache):
-    """A cache of tensors, in the form that transformers' attention modules use. Attributes: `device`;
-    `layers`, the rows of each layer that has any, [2, 1, kv_heads, slots, head_dim]."""
+    """A cache of tensors, in the form that transformers' attention modules use. Attributes: `dtype` of the
+    rows; `device`; `layers`, the rows of each layer that has any, [2, 1, kv_heads, slots, head_dim]."""
 
     def __init__(
         self,
@@ -182,6 +182,6 @@ class AddressedCache:
         of = self.layers[layer]
         visible = []
         for store, rows in zip(of.rows, (keys, values), strict=True):
-            store.index_copy_(2, of.slots, rows)
+            store.index_copy_(2, of.slots, rows.to(store.dtype))
             visible.append(store[:, :, : of.keys])
         return visible[0], visible[1]

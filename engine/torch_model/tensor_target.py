@@ -11,11 +11,14 @@ from engine.torch_model.forward import TorchModel
 
 
 class TensorTarget:
-    """A target whose arrays become tensors. Attributes: `dtype` and `device` of its states; `nbytes`,
-    the memory that its output head takes in addition to the model's, once `keep_head` was called."""
+    """A target whose arrays become tensors. Attributes: `dtype` and `device` of its states; `products`, the
+    dtype of its weights as they are multiplied; `nbytes`, the memory that its output head takes in addition
+    to the model's, once `keep_head` was called."""
 
     def __init__(self, target: Model) -> None:
-        self.dtype = target.dtype if isinstance(target, TorchModel) else torch.float32
+        self.dtype = self.products = torch.float32
+        if isinstance(target, TorchModel):
+            self.dtype, self.products = target.dtype, target.products
         self.device = target.device
         self.nbytes = 0
         self._target = target

@@ -102,7 +102,7 @@ def _multiply(matrix: Packed, places: _Places, counts: Sequence[int]) -> None:
         matrix = _stand_in(matrix, places)
     place = matrix.workspace
     for rows in counts:
-        matrix.product(torch.zeros(rows, matrix.shape[1], dtype=place.dtype, device=place.device))
+        matrix.product(torch.zeros(rows, matrix.shape[1], dtype=place.states, device=place.device))
     _finish(place.device)
 
 

@@ -38,7 +38,7 @@ def load_draft(folder: Path, target: TorchModel, target_file: Checkpoint, contex
     if (file := open_heads(folder)) is not None:
         return DrafterParts(target.vocabulary, heads=load_heads(file, target, context))
     checkpoint = with_borrowed(open_checkpoint(folder), target_file)
-    model = load_model(checkpoint, target.dtype, target.device, no_progress, context, target.vocabulary)
+    model = load_model(checkpoint, target.products, target.device, no_progress, context, target.vocabulary)
     return DrafterParts(target.vocabulary, draft=Rows(model, context))
 
 

@@ -15,6 +15,7 @@ from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
 from engine.model.devices import choose_device
 from engine.model.interface import no_progress
+from engine.quantization import states_dtype
 from engine.tokenizer import Tokenizer, load_tokenizer
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.loader import choose_dtype, load_model, model_config, prepare
@@ -73,7 +74,7 @@ def make_draft(
     record.commands.append(command)
     _check_fit(order, file, tokenizer)
     on = choose_device(device)
-    dtype = choose_dtype(order.dtype, on)
+    dtype = states_dtype(choose_dtype(order.dtype, on))  # students take over layers, which are plain then
     prepare(file, dtype)
     target = load_model(file, dtype, on, no_progress, order.length + TOKENS, tokenizer.vocabulary_size)
     run = _TrainingRun(order, schedule, folder, record, file, tokenizer, target, say, cancelled)

@@ -43,6 +43,16 @@ def test_a_matrix_multiplies_on_cuda_as_on_the_cpu(name, n, cuda):
     assert ((product - packed.product(x)).abs() <= 1e-5 * size).all()
 
 
+@pytest.mark.parametrize("n", [1, 16, 200])
+@pytest.mark.parametrize("name", ["Q4_K", "GPTQ"])
+def test_numbers_too_large_for_float16_multiply_on_cuda_as_on_the_cpu(name, n, cuda):
+    x = 1e6 * torch.randn(n, SHAPE[1], generator=torch.Generator().manual_seed(n))
+    packed = random_packed(name, SHAPE, CPU, torch.float16)
+    product = random_packed(name, SHAPE, cuda, torch.float16).product(x.to(cuda)).cpu()
+    size = x.abs() @ packed.dense().float().abs().t()
+    assert ((product - packed.product(x)).abs() <= 1e-3 * size).all()
+
+
 @pytest.mark.parametrize("n", [1, 16, 64])
 @pytest.mark.parametrize("name", ["Q4_K", "Q6_K"])
 def test_equal_products_have_equal_bits(name, n, cuda):

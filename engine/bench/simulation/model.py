@@ -16,6 +16,7 @@ from engine.formats import Format, PlainFormat, format_named
 from engine.model.interface import Progress, no_progress
 from engine.model.reader import layer_of, order_of_use
 from engine.planner import Compute
+from engine.planner.launches import HALVED, RESTORED
 from engine.planner.tiers import slot_nbytes
 from engine.streaming import Bytes, Mover, StoredMatrix, Streamer, WeightLimits
 
@@ -108,8 +109,10 @@ def kernels(matrix: SizedMatrix, rows: int, compute: Compute) -> Iterator[float]
     for count in cut_rows(height, unpacked_rows(columns)):
         weights = count * columns
         unpacking_s = 0.0 if isinstance(matrix.format, PlainFormat) else weights / compute.unpack
-        reading_s = weights * compute.itemsize / compute.memory
-        yield unpacking_s + reading_s + 2 * weights * rows / compute.flops
+        nbytes = weights * compute.itemsize
+        if compute.halves:
+            nbytes += rows * (RESTORED * count + HALVED * columns * count // height)
+        yield unpacking_s + nbytes / compute.memory + 2 * weights * rows / compute.flops
 
 
 class SimulatedTarget:

@@ -22,6 +22,9 @@ from engine.quantization.triton import ROWS, apart, ggml, grouped, split, tiles
 
 SCALES = {"F16": "*fp16", "BF16": "*bf16", "F32": "*fp32"}
 _POINTERS = {**SCALES, "U8": "*u8", "I32": "*i32"}
+# The type of rows and products, by that of unpacked weights, where it is not the same
+# (`engine.quantization.halves`).
+_STATES = {"fp16": "fp32"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +75,9 @@ def names() -> list[str]:
 def sources_of(
     name: str, dtype: str, rows: Sequence[int] = ROWS, cores: bool = True
 ) -> Iterator[tuple[str, KernelSource]]:
-    """Yield the kernels of a format, each with its name, such as "unpack Q4_K". dtype: of numbers, as Triton
-    calls it, such as "bf16". rows: maximum numbers of rows of products, of ROWS. cores: whether the card has
-    cores for matrices."""
+    """Yield the kernels of a format, each with its name, such as "unpack Q4_K". dtype: of unpacked weights,
+    as Triton calls it, such as "bf16". rows: maximum numbers of rows of products, of ROWS. cores: whether the
+    card has cores for matrices."""
     form, of_products = FORMATS[name], tiles.TILES if cores else tiles.SMALLER_TILES
     if isinstance(form, GroupedFormat):
         widths = (USUAL_GROUPS.bits,) if form.awq else (2, 3, 4, 8)
@@ -95,8 +98,9 @@ def sources_of(
 
 
 def sum_of_parts(dtype: str) -> KernelSource:
-    """Return the kernel that adds the parts of a product."""
-    return KernelSource(split.sum_kernel, {"parts": "*fp32", "out": f"*{dtype}"}, {"TILE": split.SUMS})
+    """Return the kernel that adds the parts of a product. dtype: as for `sources_of`."""
+    states = _STATES.get(dtype, dtype)
+    return KernelSource(split.sum_kernel, {"parts": "*fp32", "out": f"*{states}"}, {"TILE": split.SUMS})
 
 
 def _of_groups(
@@ -146,14 +150,14 @@ def _both(
 ) -> Iterator[tuple[str, KernelSource]]:
     """Yield the kernel of a module that unpacks, and its products. of_products: their tiles, by the number of
     rows. unpacking: the constants that only unpacking has."""
-    out = {"out": f"*{dtype}"}
+    numbers, states = f"*{dtype}", f"*{_STATES.get(dtype, dtype)}"
     yield (
         f"unpack {subject}",
-        KernelSource(module.unpack_kernel, {**pointers, **out}, {**constants, **unpacking}),
+        KernelSource(module.unpack_kernel, {**pointers, "out": numbers}, {**constants, **unpacking}),
     )
     for most in rows:
         tile = {**dict(zip(("ROWS", "STEP"), of_products[most], strict=True)), "N": most}
-        types = {**pointers, "x": f"*{dtype}", **out}
+        types = {**pointers, "x": states, "out": states}
         yield (
             f"product {subject}, {most} rows",
             KernelSource(module.product_kernel, types, {**constants, **tile}),

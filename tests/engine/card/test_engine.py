@@ -58,18 +58,18 @@ def tiny_gaps(monkeypatch, driver):
     monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
 
 
-def load(path, **how) -> TorchModel:
-    return load_model(open_checkpoint(path), torch.float32, TYPE, no_progress, CONTEXT, **how)
+def load(path, dtype=torch.float32, **how) -> TorchModel:
+    return load_model(open_checkpoint(path), dtype, TYPE, no_progress, CONTEXT, **how)
 
 
-def check(model: TorchModel, module) -> None:
+def check(model: TorchModel, module, tolerance=1e-4) -> None:
     """Compare the model's logits of some texts with those of transformers, and close it."""
     sequence = Sequence(model, CONTEXT)
     for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
         sequence.align(text[:-1])
         logits = sequence.extend(text[len(sequence.ids) :])
         assert logits.device == DEVICE
-        torch.testing.assert_close(logits.cpu(), expected(module, text), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(logits.cpu(), expected(module, text), rtol=tolerance, atol=tolerance)
     model.close()
 
 
@@ -88,6 +88,23 @@ def test_a_model_on_a_card_gives_the_logits_of_transformers(kind, how, tmp_path)
     module = reference(kind)
     module.save_pretrained(tmp_path)
     check(load(tmp_path, **how), module)
+
+
+@pytest.mark.parametrize(
+    ("kind", "how", "waits"),
+    [("qwen3", {}, 0), ("qwen3", {"limits": RAM}, 1), ("qwen3_moe", {"packed": True}, 2)],
+    ids=["resident", "streamed", "two mixtures"],
+)
+def test_a_card_that_multiplies_in_float16_gives_the_logits_of_float32(kind, how, waits, tmp_path):
+    module = reference(kind)
+    module.save_pretrained(tmp_path)
+    model = load(tmp_path, torch.float16, **how)
+    recorded, model.graphs = model.graphs, None
+    cache, before = model.new_cache(CONTEXT), CARD.kernels.waits
+    model.forward(Rows.text(TEXT, 0), cache)
+    assert CARD.kernels.waits == before + waits
+    model.graphs = recorded
+    check(model, module, tolerance=0.01)
 
 
 def test_packed_weights_are_unpacked_on_the_card(tmp_path):

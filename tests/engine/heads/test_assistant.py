@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 from transformers import GenerationConfig
 from transformers.generation.candidate_generator import SinglePositionMultiTokenCandidateGenerator
 
+from engine.checkpoints import open_checkpoint
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting.assistant import AssistantDrafter
@@ -29,6 +30,7 @@ from engine.protocol import Chat, Load, Message, Options
 from engine.sampling import Sampler
 from engine.serving.service import EngineService
 from engine.torch_model.heads import load_heads
+from engine.torch_model.loader import load_model
 from tests.engine.decoding.test_iteration import PROMPT, RULE
 from tests.engine.drafting.growing import paths
 from tests.engine.heads.assistants import LARGE, ROWS, SMALL, assistant_of, guessed, likely
@@ -107,6 +109,20 @@ def test_chains_equal_those_of_transformers(kind, ordered):
         torch.testing.assert_close(found.logits[0], logits, rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(found.states, expected_state, rtol=1e-3, atol=1e-3)
         state = found.states
+
+
+def test_rows_of_a_target_that_multiplies_in_float16_are_read(tmp_path):
+    module, assistant, *_ = loaded(SMALL, False)
+    module.save_pretrained(tmp_path / "target")
+    assistant.save_pretrained(tmp_path / "assistant")
+    found = []
+    for dtype in (torch.float16, torch.float32):
+        target = load_model(open_checkpoint(tmp_path / "target"), dtype, "cpu", no_progress, CONTEXT)
+        head = load_heads(open_heads(tmp_path / "assistant"), target, CONTEXT)
+        cache, state = read(target, TEXT)
+        head.read(cache)
+        found.append(head.forward(np.array([9]), state).logits)
+    torch.testing.assert_close(*found, rtol=0.02, atol=0.02)
 
 
 @each_kind

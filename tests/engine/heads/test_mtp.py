@@ -19,6 +19,7 @@ from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.planner import selection
 from engine.protocol import Chat, Load, Message, Options
+from engine.quantization import packed_in
 from engine.serving import session
 from engine.serving.pair import LoadedPair
 from engine.serving.prompts import prompt_tokens
@@ -216,6 +217,20 @@ def test_guesses_equal_the_layer_written_out(kind, write, tmp_path):
     stored = sum(weight.nbytes for weight in heads.layer.weights.values())
     assert head.nbytes > stored
     assert head.parameters == sum(weight.numel for weight in heads.layer.weights.values())
+
+
+@pytest.mark.parametrize("write", [plain, gguf])
+def test_a_layer_beside_a_target_that_multiplies_in_float16_does_so_too(write, tmp_path):
+    drafted = Drafted(QWEN)
+    file = open_checkpoint(write(drafted, tmp_path))
+    target = load_model(file, torch.float16, "cpu", no_progress, context=64)
+    head = load_heads(built_in_heads(file), target, 64)
+    rows, last = Rows.text(TEXT[:-1], 0), target.layers
+    hidden = target.forward(rows, target.new_cache(64), hidden_layers=[last]).hidden
+    cache = head.new_cache()
+    found = head.forward(Rows.text(TEXT[1:], 0), head.fuse(hidden), cache)
+    torch.testing.assert_close(found, drafted.guessed()[0], rtol=0.02, atol=0.02)
+    assert {cache.dtype, *(matrix.workspace.dtype for matrix in packed_in(head.module))} == {torch.float16}
 
 
 @pytest.mark.parametrize(("kind", "write"), [(MOE, fp8), (MOE, gguf), (GLM, gguf)])

@@ -8,7 +8,7 @@ import pytest
 from engine import machine
 from engine.machine import CardSpeed, DiskSpeed, Gpu, LinkSpeed
 from engine.machine.stored_speeds import now
-from engine.planner import cards, described_machine, profile_of
+from engine.planner import cards, computing_in, data_sheet, described_machine, profile_of
 from engine.planner.machines import DESKTOP_RAM, DESKTOP_VRAM, GIB, UNMEASURED_DISK, processor
 from tests.engine.planner.made import CARD, CPU
 
@@ -69,6 +69,30 @@ def test_the_time_of_launching_is_that_of_the_formats_in_use(here):
 def test_a_card_with_an_unknown_name_gets_the_generic_figures(here):
     other = replace(GPU, name="NVIDIA Quadro 8000", vendor="nvidia")
     assert profile_of(replace(here, gpus=(other,)), cards()).card == cards()[""]
+
+
+@pytest.mark.parametrize(("capability", "halves"), [((7, 5), True), ((8, 0), False), (None, False)])
+def test_cards_before_ampere_multiply_in_float16_and_keep_float32(here, capability, halves):
+    found = profile_of(replace(here, gpus=(replace(GPU, compute_capability=capability),)), cards()).card
+    assert found.halves == halves
+    assert (found.itemsize, found.state_itemsize) == (2, 4 if halves else 2)
+    assert found.flops == cards()["RTX 4070 Ti"].flops
+
+
+def test_cards_before_ampere_are_known_by_name_too():
+    old = {name for name, card in cards().items() if card.halves}
+    assert old == {"RTX 2080 Ti", "Tesla T4"}
+    assert data_sheet("Tesla T4") == {"halves": 65e12, "memory": 320e9}
+    assert data_sheet("NVIDIA GeForce RTX 3060").keys() == {"dense", "memory"}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "itemsize", "between"), [("float32", 4, 4), ("bfloat16", 2, 2), ("float16", 2, 4)]
+)
+def test_a_dtype_that_is_asked_for_tells_how_many_bytes_numbers_take(dtype, itemsize, between):
+    for device in (CARD, cards()["Tesla T4"], CPU):
+        found = computing_in(device, dtype)
+        assert (found.itemsize, found.state_itemsize) == (itemsize, between)
 
 
 def test_a_described_machine_reserves_memory_for_its_desktop():

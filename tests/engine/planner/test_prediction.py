@@ -6,6 +6,7 @@ import pytest
 
 from engine import catalog
 from engine.planner import pair_named
+from engine.planner.launches import OutlinedMatrix
 from engine.planner.layer_placement import LayerPlacement, place
 from engine.planner.machines import GIB, MachineProfile, graphics_card, processor
 from engine.planner.outline import catalogued
@@ -45,6 +46,17 @@ def test_few_rows_are_multiplied_on_a_card_without_unpacking():
     assert pass_s(TARGET, 1, CARD, False) == pytest.approx(
         (sum(TARGET.layers) + TARGET.head) / CARD.memory + 2 * weights / CARD.flops + 80 * CARD.layer_s
     )
+
+
+def test_many_rows_are_read_and_written_more_often_on_cards_before_ampere():
+    old = replace(CARD, halves=True)
+    matrices = ((OutlinedMatrix(8192, 1024, 1), 80), (OutlinedMatrix(512, 1024, 1, expert=True), 64))
+    target = replace(TARGET, matrices=matrices, chosen=0.25)
+    moved = 10 * (80 * (8192 + 1024) + 16 * (512 + 1024))
+    for rows in (17, 2048):
+        more = pass_s(target, rows, old, False) - pass_s(target, rows, CARD, False)
+        assert more == pytest.approx(rows * moved / CARD.memory)
+    assert pass_s(target, 16, old, False) == pass_s(target, 16, CARD, False), "kernels read float32"
 
 
 def test_a_mixture_reads_only_the_experts_it_uses():

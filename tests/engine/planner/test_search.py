@@ -455,6 +455,18 @@ def test_models_with_windows_are_streamed_to_small_cards(machine, target):
     assert plan.predicted_tokens_per_second > 1.5 * before.predicted_tokens_per_second
 
 
+def test_numbers_between_products_take_more_memory_on_cards_before_ampere():
+    old = replace(DESKTOP, card=replace(CARD, halves=True))
+    asked, of = Asked(2048), SMALL.target
+    wide, narrow = (
+        Candidate(SMALL, machine, asked, "cuda", 64, False, False).overhead_nbytes
+        for machine in (old, DESKTOP)
+    )
+    rows, numbers = of.pass_rows(2048, 2048), 6 * of.hidden + 3 * of.widest
+    halves_and_outputs = 3 * of.widest // 2
+    assert wide - narrow == rows * (4 * (numbers + halves_and_outputs) - 2 * numbers)
+
+
 def test_what_a_draft_computes_from_a_prompt_beside_a_streamed_target_takes_room():
     """`--overlap on`: the draft reads the prompt while the target does."""
     asked = Asked(8192)

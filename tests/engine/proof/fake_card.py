@@ -15,7 +15,7 @@ import torch
 from engine import sampling, ways
 from engine.proof import checks, worker
 from engine.proof.trial import Trial, TriedWay
-from engine.quantization import blocks, operations, triton
+from engine.quantization import blocks, halves, operations, triton
 from engine.sampling import philox
 from tests.engine.streaming.fake_link import Event, FakeLink
 
@@ -152,7 +152,7 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
                 damage()
             result = sound(*args, **kwargs)
             wrong = args[-1] if result is None else result
-            wrong[..., -1:] += 1
+            wrong[..., -1:] += 1 + wrong[..., -1:].abs()
             return result
 
         return kernel
@@ -161,6 +161,7 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
         ("unpack", "triton"): [(triton, f"unpack_{kind}") for kind in ("blocks", "grouped", "apart")],
         ("unpack", "torch"): [(module, "numbers") for module in operations.MODULES.values()],
         ("product", "triton"): [(triton, f"multiply_{kind}") for kind in ("blocks", "grouped", "apart")],
+        ("halves", "card"): [(halves, "product")],
     }
     for module, name in places.get((kind, way), ()):
         patch.setattr(module, name, damaged(getattr(module, name)))

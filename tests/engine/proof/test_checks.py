@@ -10,7 +10,7 @@ from engine.proof import card as tested_card
 from engine.proof import checks, kernels, ladder, link_checks
 from engine.proof.speeds import speed_of
 from engine.proof.trial import Trial
-from engine.quantization import operations
+from engine.quantization import halves, operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise
 from tests.engine.models import ours, reference
@@ -19,6 +19,7 @@ from tests.engine.proof.fake_card import FakeCard, InProcess, sabotage, with_tri
 KERNELS = [
     "memory",
     "dense float32",
+    "halves",
     "unpack FP8_BLOCK float32",
     "unpack GPTQ-4-128-1 float32",
     "unpack NVFP4_SCALED float32",
@@ -35,6 +36,7 @@ KERNELS = [
 ]
 # each kind of kernel, its fastest way, and the one that replaces it
 STEPS = [
+    ("halves", "card", "float32"),
     ("unpack", "triton", "torch"),
     ("product", "triton", "unpack"),
     ("attention", "fused", "math"),
@@ -66,6 +68,8 @@ def results() -> list[torch.Tensor]:
         for name in ("Q4_K", "GPTQ", "FP8_BLOCK", "NVFP4_SCALED")
         for rows in (3, 100)
     ]
+    products.append(torch.empty(3, 192))
+    halves.multiplier(torch.ones(3, 512))(torch.ones(512, 192, dtype=torch.float16), products[-1])
     model = ours(reference("llama"))
     logits = model.forward(Rows.text(range(3, 40), 0), model.new_cache(64)).logits
     noise = gumbel_noise(5, 17, torch.arange(99))
@@ -112,7 +116,9 @@ def test_a_sabotaged_kernel_takes_one_step_and_results_are_right(
     assert [each.outcome for each in again] == ["right"] * len(concerned)
 
 
-@pytest.mark.parametrize(("kind", "fast"), [("unpack", "triton"), ("attention", "fused"), ("noise", "card")])
+@pytest.mark.parametrize(
+    ("kind", "fast"), [("halves", "card"), ("unpack", "triton"), ("attention", "fused"), ("noise", "card")]
+)
 def test_without_the_step_results_would_be_wrong(kind, fast, triton, monkeypatch):
     expected = results()
     sabotage(monkeypatch, kind, fast, None)
@@ -153,7 +159,8 @@ def test_a_product_of_a_matrix_that_is_not_split_is_checked_too(triton, monkeypa
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_rounding_is_not_taken_for_a_fault(dtype, triton):
-    names = [name for name in kernels.every(dtype) if name.split()[0] in ("dense", "unpack", "product")]
+    sums = "dense", "halves", "unpack", "product"
+    names = [name for name in kernels.every(dtype) if name.split()[0] in sums]
     largest = [f"product {form} {dtype}" for form in ("Q6_K", "IQ4_XS")]  # near the limit of float16
     tried, _ = proven(FakeCard(), [*names[::4], *largest, f"attention 128 {dtype}"])
     assert {each.outcome for each in tried} == {"right"}
@@ -183,6 +190,7 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
     assert units == {
         "memory": "B/s",
         "dense float32": "FLOP/s",
+        "halves": "FLOP/s",
         **{name: "weights/s" for name in KERNELS if name.startswith("unpack")},
         **{name: "B/s" for name in KERNELS if name.startswith("product")},
         "copies": "B/s",

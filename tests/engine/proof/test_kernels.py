@@ -50,6 +50,12 @@ def test_every_format_that_is_packed_is_checked(target, form, groups, kernels):
     assert {*GENERAL, "dense bfloat16"} < {*names}
 
 
+def test_products_in_float16_of_numbers_in_float32_are_checked(target):
+    names = {*needed([(target, "float16")])}
+    assert {"halves", "dense float32"} < names
+    assert not {"halves", "dense float32", "dense float16"} & {*needed([(target, "bfloat16")])}
+
+
 def test_a_report_has_every_format_with_kernels():
     subjects = {name.split()[1].partition("-")[0] for name in of_formats(every("float16"))}
     assert subjects == FORMATS.keys() - {"F64", "F32", "F16", "BF16", "NVFP4_FACTORED"}

@@ -1,5 +1,6 @@
 """The simulated target: the chunks, copies and waits of a real streamed pass, in the same order."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -107,6 +108,9 @@ def test_kernels_are_launched_for_the_pieces_that_are_unpacked():
         29_696 * 8192 * (1 / CARD.unpack + CARD.itemsize / CARD.memory + 128 / CARD.flops)
     )
     assert len(list(kernels(matrix, CARD.fused_rows, CARD))) == 1
+    old = list(kernels(matrix, 64, replace(CARD, halves=True)))
+    moved = 64 * (10 * 29_696 + 10 * 8192)
+    assert sum(old) - sum(seconds) == pytest.approx(moved / CARD.memory, rel=1e-3)
 
 
 @pytest.mark.parametrize("rows", [1, 64])
