@@ -144,7 +144,8 @@ class CatalogModel:
 
     Attributes: `about`, one line that says what the model is and what it is good at; `family`, whose models
     all use the same token ids; `architecture`, HF's model_type;
-    `parameters`, the published total; `vocabulary`, the number of rows of the embedding (padded, so it
+    `parameters`, the published total; `comparable`, the most parameters of the dense models to which its
+    maker likens a mixture, or 0; `vocabulary`, the number of rows of the embedding (padded, so it
     differs within a family); `experts`, the number of experts in each layer, and `experts_per_token`, the
     number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
     also the head; `shared_expert`, the width of the expert that every token uses, or 0; `dense`, the first
@@ -175,6 +176,7 @@ class CatalogModel:
     context: int
     license: str
     about: str
+    comparable: int = 0
     experts: int = 0
     experts_per_token: int = 0
     tied: bool = False
@@ -192,6 +194,11 @@ class CatalogModel:
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
     companion: CatalogCompanion | None = None
+
+    @property
+    def rank(self) -> int:
+        """The parameters by which it is compared with other models."""
+        return self.comparable or self.parameters
 
     @property
     def compiled(self) -> bool:

@@ -181,12 +181,12 @@ def _expert_vectors(model: CatalogModel) -> int:
 # fmt: off
 _NORMALIZED = (
     "qwen3", "qwen3_moe", "gemma3_text", "gemma4_text", "qwen3_5_text", "qwen3_5_moe_text", "qwen3_next",
-    "lfm2",
+    "lfm2", "lfm2_moe",
 )
 # fmt: on
 _GATED = ("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next")  # gates behind attention and the shared expert
 _UNGATED = ("nemotron_h",)  # MLPs that square instead of having a gate
-_BIASED_CHOICE = ("gpt_oss", "glm4_moe", "nemotron_h")
+_BIASED_CHOICE = ("gpt_oss", "glm4_moe", "nemotron_h", "lfm2_moe")
 
 
 # -- bytes ---------------------------------------------------------------------------------------------------

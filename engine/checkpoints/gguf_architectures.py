@@ -283,6 +283,13 @@ ARCHITECTURES = {
     "lfm2": Architecture(
         "lfm2", "Lfm2ForCausalLM", gguf_lfm2.lfm2, gguf_lfm2.KEYS, places=gguf_lfm2.places_of_lfm2
     ),
+    "lfm2moe": Architecture(
+        "lfm2_moe",
+        "Lfm2MoeForCausalLM",
+        gguf_lfm2.lfm2_moe,
+        (*gguf_lfm2.KEYS, *EXPERTS, *gguf_lfm2.ROUTER_KEYS),
+        places=gguf_lfm2.places_of_lfm2,
+    ),
     "qwen35": QWEN35,
     "qwen35moe": replace(
         QWEN35,

@@ -248,19 +248,26 @@ def layers_without_drafts(keys: Keys, config: Config) -> int:
 
 
 def sigmoid_mixture(keys: Keys, config: Config) -> Config:
+    """Return the settings of a mixture whose router computes sigmoids, and chooses in groups. Raises as
+    `sigmoid_router`."""
+    return sigmoid_router(keys, config, "n_routed_experts") | {
+        "n_group": keys.number("{arch}.expert_group_count", 1, least=1, most=COUNT_LIMIT),
+        "topk_group": keys.number("{arch}.expert_group_used_count", 1, least=1, most=COUNT_LIMIT),
+    }
+
+
+def sigmoid_router(keys: Keys, config: Config, name: str) -> Config:
     """Return the settings of a mixture whose router computes sigmoids, and has corrections by which it
-    chooses. Raises `UnsupportedModel` if the router's scores are no sigmoids."""
+    chooses. name: as for `mixture`. Raises `UnsupportedModel` if the router's scores are no sigmoids."""
     if keys.number("{arch}.expert_gating_func", SIGMOID) != SIGMOID:
         raise UnsupportedModel(
             f"{keys.path.name} has a router of an unsupported kind (expert_gating_func).",
             "Choose another model.",
         )
-    return mixture(keys, config, "n_routed_experts") | {
+    return mixture(keys, config, name) | {
         "moe_intermediate_size": keys.number("{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT),
         "routed_scaling_factor": keys.real("{arch}.expert_weights_scale", 1.0),
         "norm_topk_prob": keys.get("{arch}.expert_weights_norm") is not False,
-        "n_group": keys.number("{arch}.expert_group_count", 1, least=1, most=COUNT_LIMIT),
-        "topk_group": keys.number("{arch}.expert_group_used_count", 1, least=1, most=COUNT_LIMIT),
     }
 
 

@@ -41,13 +41,16 @@ _DRAFTS = ("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next", "glm4_moe", "nemotr
 _DRAFT = "mtp."
 _KEYS = re.compile(r"model\.layers\.(\d+)\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.")
 _LAYER = re.compile(r"model\.layers\.(\d{1,6})\.")
-_EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
+# Architectures whose experts' matrices are called w1, w2 and w3 on the Hub, and what owns the experts there.
+_LETTERED = {"mixtral": "block_sparse_moe", "lfm2_moe": "feed_forward"}
+_EXPERT = re.compile(r"(model\.layers\.\d+)\.(block_sparse_moe|feed_forward)\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
-_OWN_EXPERT = re.compile(r"(model\.layers\.\d+)\.mlp\.(experts\.\d+)\.(\w+_proj)\.(.+)")
+_OWN_EXPERT = re.compile(r"(model\.layers\.\d+)\.(?:mlp|feed_forward)\.(experts\.\d+)\.(\w+_proj)\.(.+)")
 _ROUTER = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.gate\.(.+)")
 _STACKED = re.compile(
-    r"((?:model|mtp)\.layers\.\d+\.(?:mlp|block_sparse_moe|mixer)\.experts)\.((?:gate_)?up_proj|down_proj)"
+    r"((?:model|mtp)\.layers\.\d+\.(?:mlp|block_sparse_moe|mixer|feed_forward)\.experts)"
+    r"\.((?:gate_)?up_proj|down_proj)"
 )
 _BIAS = ".gate_up_proj_bias"
 # GraniteMoE's names on the Hub: transformers' names.
@@ -136,11 +139,11 @@ def without_shared(config: Mapping[str, Any], tensors: dict[str, Span]) -> dict[
 def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
     """Return the tensors with separate matrices for each expert, named as in `Checkpoint`.
 
-    For example, model.layers.0.mlp.experts.3.gate_proj.weight, up_proj and down_proj. Mixtral's w1, w3 and w2
-    are renamed to these, and GraniteMoE's names to those of transformers' module. The 3-D parameters of
-    transformers are split: gate_up_proj [experts, 2 * wide, width], which has the gate's rows first, or
-    up_proj [experts, wide, width], and down_proj [experts, width, wide]. Raises UnsupportedModel for those of
-    gpt-oss, which are transposed.
+    For example, model.layers.0.mlp.experts.3.gate_proj.weight, up_proj and down_proj. Mixtral's and LFM2's
+    w1, w3 and w2 are renamed to these, and GraniteMoE's names to those of transformers' module. The 3-D
+    parameters of transformers are split: gate_up_proj [experts, 2 * wide, width], which has the gate's rows
+    first, or up_proj [experts, wide, width], and down_proj [experts, width, wide]. Raises UnsupportedModel
+    for those of gpt-oss, which are transposed.
     """
     biased = {name.removesuffix(_BIAS) for name in tensors if name.endswith(_BIAS)}
     return _unique(pair for name, span in tensors.items() for pair in _experts(name, span, biased))
@@ -150,19 +153,20 @@ def hub_name(architecture: str, name: str) -> str:
     """Return the name that the weight `name` has in checkpoints of this architecture on the Hub."""
     if body := _BODIES.get(architecture):
         return re.sub(r"^model\.", body, name)
-    if architecture != "mixtral":
+    if (owner := _LETTERED.get(architecture)) is None:
         return name
     if found := _OWN_EXPERT.fullmatch(name):
         layer, expert, projection, part = found.groups()
-        return f"{layer}.block_sparse_moe.{expert}.{_MATRICES[projection]}.{part}"
-    return name.replace(".mlp.gate.", ".block_sparse_moe.gate.")
+        return f"{layer}.{owner}.{expert}.{_MATRICES[projection]}.{part}"
+    return name.replace(".mlp.gate.", f".{owner}.gate.")
 
 
 def _experts(name: str, span: Span, biased: Collection[str]) -> list[tuple[str, Span]]:
     """Return the tensors that one of the file becomes. biased: the names of experts that have biases."""
     if found := _EXPERT.fullmatch(name):
-        layer, expert, matrix, part = found.groups()
-        return [(f"{layer}.mlp.{expert}.{_PROJECTIONS[matrix]}.{part}", span)]
+        layer, owner, expert, matrix, part = found.groups()
+        owner = owner.replace("block_sparse_moe", "mlp")
+        return [(f"{layer}.{owner}.{expert}.{_PROJECTIONS[matrix]}.{part}", span)]
     if found := _ROUTER.fullmatch(name):
         return [(f"{found[1]}.mlp.gate.{found[2]}", span)]
     if (found := _GRANITE_PART.fullmatch(name)) and found[2] in _GRANITE:

@@ -45,7 +45,7 @@ class Mixture:
     """The experts of a layer, all of one shape. Vectors are float32.
 
     router: matrices whose results are the scores of the experts. chosen: number of experts that a row uses.
-    inner: width within an expert. sigmoid, normalized, factor: how scores become shares, see
+    inner: width within an expert. sigmoid, normalized, epsilon, factor: how scores become shares, see
     `router.route_step`. groups, kept_groups: of neighbouring experts, and in how many a row chooses.
     router_bias: of the scores, or None. corrections: are added to shares for the choice, or None. biases: of
     the experts, or None. bound, slope: see `experts.bounded_gate_block`; 0 if nothing is bounded. shared: an
@@ -60,6 +60,7 @@ class Mixture:
     inner: int
     sigmoid: bool = False
     normalized: bool = True
+    epsilon: float = 0.0
     factor: float = 1.0
     groups: int = 1
     kept_groups: int = 1
@@ -97,6 +98,7 @@ class Mixture:
             *(address(scores), scores.strides[0], len(self.experts), self.chosen),
             *(2 * self.sigmoid + self.normalized, address(self.router_bias)),
             *(address(self.corrections), float(self.factor), self.groups, self.kept_groups),
+            float(self.epsilon),
         ]
 
 

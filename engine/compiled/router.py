@@ -57,12 +57,13 @@ def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     Arguments: state; routing; scores, float32, which are overwritten; bytes from one row to the next;
     experts; k; how scores become shares; address of biases of the scores, float32 [experts], or 0; the same
     of what is added to sigmoids for the choice only; factor of shares (bits); groups of neighbouring experts,
-    and the number of groups in which experts are chosen. If a score is NaN, so are the shares, of experts of
+    and the number of groups in which experts are chosen; what is added to the sum by which shares are divided
+    (bits). If a score is NaN, so are the shares, of experts of
     which some may be the same.
     """
     a = ints_at(arguments)
     rows, routing, experts, k, kind = ints_at(a[0])[ROWS], ints_at(a[1]), a[4], a[5], a[6]
-    biases, corrections, factor = floats_at(a[7]), floats_at(a[8]), as_float(a[9])
+    biases, corrections, factor, epsilon = floats_at(a[7]), floats_at(a[8]), as_float(a[9]), as_float(a[12])
     for row in range(me, rows, threads):
         scores = floats_at(a[2] + row * a[3])
         chosen, shares = ints_at(routing[CHOSEN] + 8 * row * k), floats_at(routing[SHARES] + 4 * row * k)
@@ -101,6 +102,7 @@ def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         else:
             for i in range(k):
                 total += shares[i]
+            total += epsilon
         for i in range(k):
             shares[i] = factor * shares[i] / total
 

@@ -411,6 +411,7 @@ def _mixture(
         shape.inner,
         sigmoid=shape.sigmoid,
         normalized=shape.normalized,
+        epsilon=shape.epsilon,
         factor=shape.factor,
         groups=shape.groups,
         kept_groups=shape.kept_groups,

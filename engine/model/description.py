@@ -172,8 +172,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     refuse_unknown_fields(architecture, understood(family), config)
     if "attn_output_gate" in family.defaults:
         _refuse_gates(given)
-    if "block_auto_adjust_ff_dim" in family.defaults:
-        given = given.of(values | _lfm2_fields(given))
+    if "conv_L_cache" in family.defaults:
+        given = given.of(values | _lfm2_fields(given, family))
     if "hybrid_override_pattern" in family.defaults:
         given = given.of(values | nemotron_fields(given))
     if "shared_intermediate_size" in family.defaults:
@@ -446,8 +446,17 @@ def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
     return StateShape(layers, kernel, channels, key_heads, heads, key_width, value_width, tiled)
 
 
-def _lfm2_fields(given: Configuration) -> dict[str, Any]:
+def _lfm2_fields(given: Configuration, family: Family) -> dict[str, Any]:
     """Return the usual fields of a configuration of LFM2, which has names of its own for them."""
+    if family.mixture and given.values["layer_types"] is None:
+        raise given.bad("layer_types is missing")
+    tied = given.flag("tie_embedding" if "tie_embedding" in given.values else "tie_word_embeddings")
+    usual = {"rms_norm_eps": given.real("norm_eps"), "tie_word_embeddings": tied}
+    return usual if family.mixture else usual | {"intermediate_size": _adjusted_width(given)}
+
+
+def _adjusted_width(given: Configuration) -> int:
+    """Return the width within the MLPs of a dense LFM2."""
     key = "block_ff_dim" if "block_ff_dim" in given.values else "intermediate_size"
     inner = given.whole(key, WIDTH_LIMIT)
     if given.flag("block_auto_adjust_ff_dim"):
@@ -456,8 +465,7 @@ def _lfm2_fields(given: Configuration) -> dict[str, Any]:
         if given.values["block_ffn_dim_multiplier"] is not None:
             inner = int(given.real("block_ffn_dim_multiplier") * inner)
             inner = -(-inner // whole) * whole
-    tied = given.flag("tie_embedding" if "tie_embedding" in given.values else "tie_word_embeddings")
-    return {"intermediate_size": inner, "rms_norm_eps": given.real("norm_eps"), "tie_word_embeddings": tied}
+    return inner
 
 
 def _rotary_of_layer(

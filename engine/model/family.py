@@ -22,17 +22,18 @@ class Family:
     heads are together; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by
     one more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
     scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether layers may
-    be mixtures of experts; `inner`, the field of the width within an expert; `biased_experts`, whether router
-    and experts have biases; `plain_output`, whether the output of attention has no bias even if queries have;
-    `adjacent`, whether rotated pairs of numbers lie side by side; `norms`, those of a layer, by Gemma's
-    names, or llama's two; `sinks`, whether each head has a sink; `whole_heads`, whether the width must be a
-    multiple of the heads; `window`, which layers have the window `sliding_window`: none, all, or those that
-    `layer_types` names; `period`, the distance of layers without it where there are no such types, or 0 for
-    that of the configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own;
-    `partial`, whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it
-    may have, or empty for all; `others`, further fields of configurations that are understood: only
-    transformers' module reads them, or nothing does although their names suggest it; `rotary_others`, the
-    same of rotary parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
+    be mixtures of experts; `inner`, the field of the width within an expert; `share_epsilon`, what is added
+    to the sum by which shares of experts are divided; `biased_experts`, whether router and experts have
+    biases; `plain_output`, whether the output of attention has no bias even if queries have; `adjacent`,
+    whether rotated pairs of numbers lie side by side; `norms`, those of a layer, by Gemma's names, or llama's
+    two; `sinks`, whether each head has a sink; `whole_heads`, whether the width must be a multiple of the
+    heads; `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types`
+    names; `period`, the distance of layers without it where there are no such types, or 0 for that of the
+    configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`,
+    whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or
+    empty for all; `others`, further fields of configurations that are understood: only transformers' module
+    reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
+    parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
     `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
     (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
     `layer_types` have a state instead of rows, or "" if all layers attend; `single`, whether a layer is one
@@ -59,6 +60,7 @@ class Family:
     capped: bool = False
     mixture: bool = False
     inner: str = "intermediate_size"
+    share_epsilon: float = 0.0
     biased_experts: bool = False
     plain_output: bool = False
     adjacent: bool = False
@@ -131,5 +133,24 @@ DELTA = dict(
 GATED = dict(attn_output_gate=True, output_gate_type="swish")
 # States are float32 in any case; the layer for drafts is left out (`engine.checkpoints.names`).
 DRAFTING = ("mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings")
+SHORT_CONVOLUTIONS = dict(  # LFM2
+    tie_word_embeddings=True,
+    rope_theta=1000000.0,
+    layer_types=None,
+    conv_L_cache=3,
+    conv_bias=False,
+    norm_eps=1e-5,  # in place of rms_norm_eps
+)
+LFM2_NAMES = {
+    "input_layernorm": "operator_norm",
+    "post_attention_layernorm": "ffn_norm",
+    "self_attn.o_proj": "self_attn.out_proj",
+    "self_attn.q_norm": "self_attn.q_layernorm",
+    "self_attn.k_norm": "self_attn.k_layernorm",
+    "mlp.gate_proj": "feed_forward.w1",
+    "mlp.up_proj": "feed_forward.w3",
+    "mlp.down_proj": "feed_forward.w2",
+    "model.norm": "model.embedding_norm",
+}
 SECTIONS = ("mrope_section", "mrope_interleaved")  # equal for text
 ROUTING = ("num_experts", "num_local_experts", "num_experts_per_tok", "norm_topk_prob")

@@ -21,12 +21,12 @@ class MixtureShape:
     Attributes: `layers`, for each layer of the model whether it is a mixture; `experts` of such a layer,
     without the shared one; `chosen`, how many of them a token uses; `inner`, the width within an expert;
     `sigmoid`, whether the shares of experts are the sigmoids of their scores, and not their softmax;
-    `normalized`, whether the shares of the chosen ones are divided by their sum; `factor` of shares; `groups`
-    of neighbouring experts, and `kept_groups`, in how many of them a token chooses; `corrected`, whether
-    numbers are added to scores for the choice only; `biased`, whether router and experts have biases; `bound`
-    of gate and up projections and `slope` within the activation, as in gpt-oss, or 0; `shared`, the width
-    within the expert that every token uses besides, or 0 if there is none; `shared_gated`, whether its share
-    is the sigmoid of a score of its own, and not 1.
+    `normalized`, whether the shares of the chosen ones are divided by their sum, and `epsilon`, what is added
+    to that sum; `factor` of shares; `groups` of neighbouring experts, and `kept_groups`, in how many of them
+    a token chooses; `corrected`, whether numbers are added to scores for the choice only; `biased`, whether
+    router and experts have biases; `bound` of gate and up projections and `slope` within the activation, as
+    in gpt-oss, or 0; `shared`, the width within the expert that every token uses besides, or 0 if there is
+    none; `shared_gated`, whether its share is the sigmoid of a score of its own, and not 1.
     """
 
     layers: tuple[bool, ...]
@@ -35,6 +35,7 @@ class MixtureShape:
     inner: int
     sigmoid: bool = False
     normalized: bool = True
+    epsilon: float = 0.0
     factor: float = 1.0
     groups: int = 1
     kept_groups: int = 1
@@ -64,7 +65,7 @@ def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureS
     shared = given.whole(own, WIDTH_LIMIT) if own else 0
     if "n_shared_experts" in has:
         shared = inner * given.whole("n_shared_experts", COUNT_LIMIT)
-    corrected = "routed_scaling_factor" in has
+    sigmoid = "routed_scaling_factor" in has
     chosen = given.whole("num_experts_per_tok", experts)
     groups, kept = _groups(given, experts, chosen) if "n_group" in has else (1, 1)
     return MixtureShape(
@@ -72,12 +73,13 @@ def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureS
         experts,
         chosen,
         inner,
-        sigmoid=corrected,
+        sigmoid=sigmoid,
         normalized="norm_topk_prob" not in has or given.flag("norm_topk_prob"),
-        factor=given.real("routed_scaling_factor") if corrected else 1.0,
+        epsilon=family.share_epsilon,
+        factor=given.real("routed_scaling_factor") if sigmoid else 1.0,
         groups=groups,
         kept_groups=kept,
-        corrected=corrected,
+        corrected=given.flag("use_expert_bias") if "use_expert_bias" in has else sigmoid,
         biased=family.biased_experts,
         bound=given.real("swiglu_limit") if "swiglu_limit" in has else 0.0,
         slope=given.real("swiglu_alpha") if "swiglu_alpha" in has else 0.0,
@@ -110,9 +112,8 @@ def _mixed(given: Configuration, family: Family, layers: int) -> tuple[bool, ...
     """Return for each layer whether it is a mixture."""
     if family.single:
         return tuple(kind == MOE for kind in given.values["layers_block_type"])
-    dense = 0
-    if "first_k_dense_replace" in given.values:
-        dense = given.whole("first_k_dense_replace", LAYERS_LIMIT, least=0)
+    first = next((key for key in ("first_k_dense_replace", "num_dense_layers") if key in given.values), None)
+    dense = given.whole(first, LAYERS_LIMIT, least=0) if first else 0
     every, plain = 1, given.values.get("mlp_only_layers") or []
     if "decoder_sparse_step" in given.values:
         every = given.whole("decoder_sparse_step", LAYERS_LIMIT)

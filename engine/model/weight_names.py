@@ -72,10 +72,9 @@ def usual_names(architecture: str, weights: Mapping[str, Weight]) -> dict[str, W
 
 
 def _renamed(name: str, names: Mapping[str, str]) -> str:
-    owner, _, leaf = name.rpartition(".")
-    found = re.fullmatch(r"(model\.layers\.\d+\.)?(.*)", owner)
+    found = re.fullmatch(r"(model\.layers\.\d+\.)?(.*)", name)
     assert found
-    return f"{found[1] or ''}{_renamed_part(found[2], names)}.{leaf}"
+    return f"{found[1] or ''}{_renamed_part(found[2], names)}"
 
 
 def _renamed_part(part: str, names: Mapping[str, str]) -> str:

@@ -127,11 +127,12 @@ def _found(
 
 def _mixture(fluent: Sequence[RatedPlan]) -> RatedPlan | None:
     """Return the fastest mixture of experts if it is faster than the largest other target; None if there is
-    none. A mixture smaller than that target is left out: it knows less than any dense model of its size."""
+    none. A mixture smaller than that target, or whose maker likens it to smaller ones, is left out: it knows
+    less than any dense model of its size."""
     others = [each for each in fluent if not each.model.experts]
     dense = max(others, key=_size, default=None)
     least = dense.model.parameters / ALIKE if dense else 0
-    mixtures = [each for each in fluent if each.model.experts and each.model.parameters >= least]
+    mixtures = [each for each in fluent if each.model.experts and each.model.rank >= least]
     best = max(mixtures, key=lambda each: each.speed, default=None)
     return best if best and (dense is None or best.speed > dense.speed) else None
 
@@ -158,4 +159,4 @@ def _smaller(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | No
 
 
 def _size(rated: RatedPlan) -> tuple[int, float]:
-    return rated.model.parameters, rated.speed
+    return rated.model.rank, rated.speed

@@ -37,6 +37,7 @@ from engine.torch_model.hybrid_cache import HybridCache
 from engine.torch_model.near_experts import ExpertProcessor, near_mixtures
 from engine.torch_model.near_products import NearProducts
 from engine.torch_model.replacement import replace_recurrent
+from engine.torch_model.rope import rotary_of
 from engine.torch_model.surroundings import surroundings_of
 from engine.torch_model.tensor_cache import AddressedCache, TensorCache, row_shapes
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -91,7 +92,7 @@ class TorchModel(Model):
         self.layers = len(self._body.layers)
         # Gemma 3: local and global layers have different rotary frequencies.
         # Granite 4 hybrids, Nemotron-H: no rotary positions at all.
-        self._rotary: Any = getattr(self._body, "rotary_emb", None)
+        self._rotary: Any = rotary_of(self._body)
         by_kind = self._rotary is not None and isinstance(self._rotary.rope_type, dict)
         self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
         self._surroundings = surroundings_of(module)

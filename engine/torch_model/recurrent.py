@@ -287,7 +287,7 @@ class ConvolutionLayer(RecurrentLayer):
     out_proj: nn.Module
 
     def __init__(self, module: Any) -> None:
-        """module: transformers' Lfm2ShortConv."""
+        """module: transformers' Lfm2ShortConv or Lfm2MoeShortConv."""
         super().__init__()
         take_parts(module, self)
         self.number = module.layer_idx

@@ -15,6 +15,7 @@ _LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
     "Qwen3_5MoeGatedDeltaNet": DeltaLayer,
     "Qwen3NextGatedDeltaNet": DeltaLayer,
     "Lfm2ShortConv": ConvolutionLayer,
+    "Lfm2MoeShortConv": ConvolutionLayer,
     "GraniteMoeHybridMambaLayer": MambaLayer,
     "NemotronHMamba2Mixer": MambaLayer,
 }

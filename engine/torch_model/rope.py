@@ -16,6 +16,12 @@ from engine.errors import UnsupportedModel
 CHANGING = ("dynamic", "longrope")
 
 
+def rotary_of(body: Any) -> Any:
+    """Return the part of a decoder that gives rotary positions, or None. body: the module without its head."""
+    names = ("rotary_emb", "pos_emb")  # the usual name, and that of LFM2's mixtures
+    return next((getattr(body, name) for name in names if hasattr(body, name)), None)
+
+
 def fix_rope(module: PreTrainedModel, config: PretrainedConfig, context: int) -> None:
     """Fix the rotary frequencies and attention scaling of `module` to those of a text of `context` tokens.
 
@@ -27,7 +33,7 @@ def fix_rope(module: PreTrainedModel, config: PretrainedConfig, context: int) ->
 
     Raises UnsupportedModel if only some layers have frequencies that depend on the length.
     """
-    rotary: Any = getattr(module.model, "rotary_emb", None)
+    rotary = rotary_of(module.model)
     if rotary is None:
         return
     if isinstance(rotary.rope_type, dict):  # type of layer -> type of frequencies

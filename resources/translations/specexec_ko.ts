@@ -4395,6 +4395,10 @@ other: everything else</source>
             <translation>IBM의 2025년 소형 전문가 혼합 모델: 그래픽 카드 없이도 빠르며, 긴 글에 적합합니다.</translation>
         </message>
         <message>
+            <source>Liquid AI's mixture of experts of late 2025 for laptops; a fifth works per token.</source>
+            <translation>Liquid AI의 2025년 말 노트북용 전문가 혼합 모델: 토큰마다 5분의 1이 일합니다.</translation>
+        </message>
+        <message>
             <source>Liquid AI's small model of late 2025, quick without a graphics card; eight languages.</source>
             <translation>Liquid AI의 2025년 말 소형 모델: 그래픽 카드 없이도 빠르며, 8개 언어를 지원합니다.</translation>
         </message>

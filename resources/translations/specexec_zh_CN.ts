@@ -4395,6 +4395,10 @@ other: everything else</source>
             <translation>IBM 2025 年的小型混合专家模型，没有显卡也很快，适合长文本。</translation>
         </message>
         <message>
+            <source>Liquid AI's mixture of experts of late 2025 for laptops; a fifth works per token.</source>
+            <translation>Liquid AI 2025 年末面向笔记本电脑的混合专家模型，每个词元只用到其中五分之一。</translation>
+        </message>
+        <message>
             <source>Liquid AI's small model of late 2025, quick without a graphics card; eight languages.</source>
             <translation>Liquid AI 2025 年末的小型模型，没有显卡也很快，支持八种语言。</translation>
         </message>

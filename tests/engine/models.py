@@ -282,6 +282,14 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "lfm2": dict(
         layer_types=["conv", "full_attention", "conv"], conv_bias=True, block_auto_adjust_ff_dim=False
     ),
+    "lfm2_moe": dict(
+        layer_types=["conv", "full_attention", "conv"],
+        num_dense_layers=1,
+        num_experts=6,
+        num_experts_per_tok=2,
+        moe_intermediate_size=24,
+        routed_scaling_factor=1.5,
+    ),
 }
 
 
@@ -303,7 +311,7 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
         for parameter in module.parameters():
             parameter.mul_(6.0) if parameter.ndim == 2 else parameter.add_(torch.randn_like(parameter) * 0.1)
         for name, buffer in module.named_buffers():
-            if name.endswith("e_score_correction_bias"):
+            if name.endswith(("e_score_correction_bias", "expert_bias")):
                 buffer.add_(torch.randn_like(buffer) * 0.1)
             elif name.endswith("layer_scalar"):
                 buffer.mul_(1.5)

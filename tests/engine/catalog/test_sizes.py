@@ -28,6 +28,7 @@ LAYERS: dict[str, tuple[str, LayerStates]] = {
     "qwen3_5_text": ("sas", DELTA),
     "qwen3_5_moe_text": ("sas", DELTA),
     "lfm2": ("sas", ConvolutionStates(kernel=3)),
+    "lfm2_moe": ("sas", ConvolutionStates(kernel=3)),
     "granitemoehybrid": ("sas", MambaStates(heads=8, width=8, groups=2, state=12, kernel=4)),
     "granitemoehybrid_experts": ("sas", MambaStates(heads=8, width=8, groups=1, state=12, kernel=4)),
     "nemotron_h_experts": ("sfaf", MambaStates(heads=8, width=6, groups=2, state=12, kernel=4)),
@@ -36,7 +37,9 @@ CHANGES: dict[str, dict[str, object]] = {
     "lfm2": dict(conv_bias=False),
     "glm4_moe": dict(use_qk_norm=False),
 }
-BUFFERS = ("layer_scalar", "e_score_correction_bias")  # which transformers does not count as parameters
+# What transformers does not count as parameters.
+BUFFERS = ("layer_scalar", "e_score_correction_bias", "expert_bias")
+DENSE_FIRST = ("glm4_moe", "lfm2_moe")
 WIDE = {
     "gemma4_large": WideLayers(every=2, kv_heads=1, head_dim=16),
     "gemma4_text": WideLayers(every=2, kv_heads=2, head_dim=16, values=True),
@@ -76,7 +79,7 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
         experts_per_token=getattr(config, "num_experts_per_tok", 0),
         tied=config.tie_word_embeddings,
         shared_expert=_shared(config),
-        dense=DenseLayers(layers=1, intermediate=config.intermediate_size) if kind == "glm4_moe" else None,
+        dense=DenseLayers(layers=1, intermediate=config.intermediate_size) if kind in DENSE_FIRST else None,
         pattern=pattern,
         states=states,
         wide=WIDE.get(kind),
@@ -111,7 +114,7 @@ def _shared(config: PreTrainedConfig) -> int:
     [
         *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
         *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "gemma4_text", "seed_oss", "glm4", "smollm3"),
-        *("ministral3", "olmo3", "glm4_moe", "lfm2"),
+        *("ministral3", "olmo3", "glm4_moe", "lfm2", "lfm2_moe"),
         *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts"),
     ],
 )

@@ -28,6 +28,7 @@ GGUF_NAMES = {
     "gpt_oss": "gpt-oss",
     "granitemoehybrid": "granitehybrid",
     "glm4_moe": "glm4moe",
+    "lfm2_moe": "lfm2moe",
 }
 
 

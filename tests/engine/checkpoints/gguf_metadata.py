@@ -10,7 +10,8 @@ INTERLEAVED = (
     *("llama", "smollm3", "granite", "granitemoe", "granitehybrid", "mistral3", "nemotron_h"),
     "nemotron_h_moe",
 )
-ALWAYS_STACKED = ("granitehybrid", "nemotron_h_moe")  # which came after files with a tensor for each expert
+# These came after files with a tensor for each expert.
+ALWAYS_STACKED = ("granitehybrid", "nemotron_h_moe", "lfm2moe")
 STATEFUL = ("qwen35", "qwen35moe", "qwen3next")
 
 
@@ -84,6 +85,10 @@ def _add_lfm2(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
     writer.add_layer_norm_rms_eps(config.norm_eps)
     writer.add_shortconv_l_cache(config.conv_L_cache)
     writer.add_vocab_size(config.vocab_size)
+    if config.model_type == "lfm2_moe":
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_leading_dense_block_count(config.num_dense_layers)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
 
 
 def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
@@ -97,7 +102,7 @@ def _add_layers(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture:
     writer.add_head_count(config.num_attention_heads)
     # In Gemma 4, layers without a window have heads of their own.
     usual = config.per_layer_config["sliding_attention"] if architecture == "gemma4" else config
-    if architecture == "lfm2":
+    if architecture in ("lfm2", "lfm2moe"):
         _add_lfm2(writer, config)
     else:
         if architecture != "granitehybrid":  # which says it for each layer

@@ -57,7 +57,7 @@ def converted(
             hf_name += ".weight"
         if "embed_tokens_per_layer" in hf_name:  # rows for images and sound
             array = np.pad(array, ((0, config.vocab_size - len(array)), (0, 0)))
-        if hf_name.endswith(".e_score_correction_bias"):
+        if hf_name.endswith((".e_score_correction_bias", ".expert_bias")):
             yield f"blk.{hf_name.split('.')[2]}.exp_probs_b.bias", array
             continue
         if hf_name.endswith("shared_expert_gate.weight"):

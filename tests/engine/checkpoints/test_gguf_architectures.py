@@ -51,6 +51,7 @@ CHANGES: dict[str, dict[str, Any]] = {
         num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
     ),
     "lfm2": dict(conv_bias=False),  # files know no such biases
+    "lfm2_moe": dict(routed_scaling_factor=1.0),  # nor this factor
     "nemotron_h": dict(use_bias=False),
     "nemotron_h_experts": dict(intermediate_size=24),  # as an expert has it
     "granitemoehybrid": dict(intermediate_size=40),
@@ -179,6 +180,7 @@ def test_a_converted_model_is_read_back_as_the_same_model(
         *("n_group", "topk_group"),
         *("conv_kernel", "mlp_hidden_act", "layer_norm_epsilon", "use_bias", "time_step_min"),
         *("norm_eps", "conv_L_cache", "conv_bias", "block_auto_adjust_ff_dim"),
+        *("num_dense_layers", "use_expert_bias"),
     }:
         assert ours[key] == theirs[key], key
     if kind in ("nemotron_h", "nemotron_h_experts", "granitemoehybrid"):  # which have no positions
@@ -390,7 +392,26 @@ def test_a_factor_of_attention_without_yarn_is_refused(tmp_path: Path, kind: str
         open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=scaling))
 
 
-@pytest.mark.parametrize(("kind", "name"), [("granitemoehybrid", "granitehybrid"), ("lfm2", "lfm2")])
+@pytest.mark.parametrize("key", ["expert_weights_scale", "expert_group_count"])
+def test_a_mixture_of_lfm2_that_routes_otherwise_is_refused(tmp_path: Path, key: str) -> None:
+    """llama.cpp would not heed these keys; the converter writes none of them."""
+    path = convert(tiny("lfm2_moe"), tmp_path / "model.gguf", metadata={f"lfm2moe.{key}": 2})
+    with pytest.raises(UnsupportedModel, match=key):
+        open_checkpoint(path)
+
+
+@pytest.mark.parametrize("kind", ["glm4_moe", "lfm2_moe"])
+def test_a_router_whose_scores_are_no_sigmoids_is_refused(tmp_path: Path, kind: str) -> None:
+    name = kind.replace("_", "")
+    metadata = {f"{name}.expert_gating_func": gguf.ExpertGatingFuncType.SOFTMAX.value}
+    with pytest.raises(UnsupportedModel, match="router of an unsupported kind"):
+        open_checkpoint(convert(tiny(kind), tmp_path / "model.gguf", metadata=metadata))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("granitemoehybrid", "granitehybrid"), ("lfm2", "lfm2"), ("lfm2_moe", "lfm2moe")],
+)
 @pytest.mark.parametrize("counts", [[0, 2, 1], [0, 0, 0]])
 def test_a_hybrid_whose_layers_differ_or_never_attend_is_refused(
     tmp_path: Path, counts: list[int], kind: str, name: str

@@ -15,6 +15,7 @@ from engine.checkpoints import open_checkpoint, read_span
 from engine.checkpoints.names import hub_name
 from engine.errors import BadCheckpoint, UnsupportedModel
 from tests.engine.checkpoints.files import write_folder
+from tests.engine.models import reference
 
 SIZES = dict(
     vocab_size=40, hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=2,
@@ -172,6 +173,19 @@ def test_hub_names_are_those_of_the_original_form(tmp_path: Path) -> None:
     assert hub_name("nemotron_h", "lm_head.weight") == "lm_head.weight"
     expert = "layers.1.mixer.experts.3.up_proj.weight"
     assert hub_name("nemotron_h", f"model.{expert}") == f"backbone.{expert}"
+
+
+def test_experts_of_lfm2_are_renamed_and_have_the_names_of_the_hub(tmp_path: Path) -> None:
+    module = reference("lfm2_moe")
+    module.save_pretrained(tmp_path)
+    names = load_file(tmp_path / "model.safetensors").keys()
+    owner = "model.layers.1.feed_forward"
+    assert f"{owner}.experts.5.w3.weight" in names
+    weights = open_checkpoint(tmp_path).weights
+    assert {hub_name("lfm2_moe", name) for name in weights} == names
+    up = module.get_parameter(f"{owner}.experts.gate_up_proj")[5].chunk(2)[1]
+    (span,) = weights[f"{owner}.experts.5.up_proj.weight"].spans
+    assert read_span(span).tobytes() == up.detach().contiguous().numpy().tobytes()
 
 
 @pytest.mark.parametrize("shape", [(4,), (4, 6), (2, 3, 4), (2, 0, 4), (0, 4, 4)])

@@ -28,7 +28,7 @@ DENSE = [
 ]
 MIXTURES = [
     *("mixtral", "qwen3_moe", "olmoe", "granitemoe", "gpt_oss", "glm4_moe", "qwen3_5_moe_text"),
-    *("qwen3_next", "granitemoehybrid_experts", "nemotron_h_experts"),
+    *("qwen3_next", "granitemoehybrid_experts", "nemotron_h_experts", "lfm2_moe"),
 ]
 KINDS = DENSE + MIXTURES
 CONTEXT = 64

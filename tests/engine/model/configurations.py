@@ -76,6 +76,15 @@ VARIANTS = {
         {"rope_scaling": YARN, "original_max_position_embeddings": 4096, "tie_word_embeddings": True},
         {"rope_scaling": {"type": "yarn", "factor": 8.0}},
     ],
+    "lfm2_moe": [
+        {"layer_types": ["conv", "full_attention"] * 3 + ["conv"], "num_dense_layers": 0},
+        {
+            "layer_types": ["full_attention", "conv", "conv"] * 2 + ["full_attention"],
+            "use_expert_bias": False,
+            "tie_embedding": False,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 5e6},
+        },
+    ],
     "qwen3": [
         {"attention_bias": True, "head_dim": 64},
         {"use_sliding_window": True, "max_window_layers": 0, "num_key_value_heads": 8},
@@ -120,6 +129,8 @@ VARIANTS = {
         },
     ],
 }
+# Their configurations have to name the types of layers.
+TYPED = {"lfm2_moe": {"layer_types": ["conv", "conv", "full_attention"] * 2 + ["conv"]}}
 SHORT = {"num_hidden_layers": LAYERS, "vocab_size": 33000, "pad_token_id": None}
 # Where heads differ from layer to layer, no attribute of a module says so: `test_compiled` compares logits.
 # Nemotron-H has names of its own for everything.
@@ -129,7 +140,7 @@ COMPILED = [
     if (family := family_of(kind)).compiled and not (family.uneven or family.single)
 ]
 CASES = [
-    *((kind, SHORT) for kind in COMPILED),
+    *((kind, {**SHORT, **TYPED.get(kind, {})}) for kind in COMPILED),
     *((kind, {**SHORT, **values}) for kind in VARIANTS for values in VARIANTS[kind]),
     *((values["model_type"], {**values, "num_hidden_layers": LAYERS}) for values in FAMOUS.values()),
     *(

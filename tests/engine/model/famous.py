@@ -116,3 +116,16 @@ NEMOTRON_3_NANO: dict[str, Any] = {
     "torch_dtype": "bfloat16", "use_bias": False, "use_cache": True, "use_conv_bias": True,
     "use_mamba_kernels": True, "vocab_size": 131072,
 }
+# Not in FAMOUS: it names the type of each layer, so it is none of fewer layers.
+LFM2_8B_A1B: dict[str, Any] = {
+    "bos_token_id": 1, "conv_L_cache": 3, "conv_bias": False, "dtype": "bfloat16", "eos_token_id": 7,
+    "hidden_size": 2048, "initializer_range": 0.02, "intermediate_size": 7168,
+    "layer_types": [
+        "full_attention" if layer in (2, 6, 10, 14, 18, 21) else "conv" for layer in range(24)
+    ],
+    "max_position_embeddings": 128000, "moe_intermediate_size": 1792, "norm_eps": 1e-05,
+    "norm_topk_prob": True, "num_attention_heads": 32, "num_dense_layers": 2, "num_experts": 32,
+    "num_experts_per_tok": 4, "num_hidden_layers": 24, "num_key_value_heads": 8, "pad_token_id": 0,
+    "rope_theta": 1000000.0, "routed_scaling_factor": 1.0, "use_cache": True, "use_expert_bias": True,
+    "vocab_size": 65536,
+}

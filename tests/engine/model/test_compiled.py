@@ -68,6 +68,9 @@ def test_a_text_has_the_logits_of_transformers(kind):
         ("qwen3_next", dict(norm_topk_prob=False)),
         ("nemotron_h_experts", dict(norm_topk_prob=False)),
         ("nemotron_h_experts", dict(routed_scaling_factor=2.2)),
+        ("lfm2_moe", dict(norm_topk_prob=False)),
+        ("lfm2_moe", dict(routed_scaling_factor=1.3)),
+        ("lfm2_moe", dict(use_expert_bias=False)),
     ],
 )
 def test_the_tolerance_notices_another_setting(kind, changes):
@@ -163,7 +166,7 @@ def test_hidden_states_are_close_to_those_of_transformers(kind):
     "kind",
     [
         *("granite", "ministral3", "olmo2", "glm4", "gemma4_large", "gemma4_text", "nemotron_h"),
-        *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts", "lfm2"),
+        *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts", "lfm2", "lfm2_moe"),
     ],
 )
 def test_a_gguf_file_has_the_logits_of_transformers(kind, tmp_path):

@@ -165,6 +165,16 @@ def test_sigmoids_choose_with_corrections_and_share_without_them(normalized):
     assert np.allclose(shares, parts, rtol=1e-5)
 
 
+def test_something_may_be_added_to_the_sum_by_which_shares_are_divided():
+    """LFM2's router does so: shares that are as small as what is added tell."""
+    scores = np.full((1, 8), -14.0, np.float32)
+    share = 1 / (1 + np.exp(14.0))
+    _, shares, *_ = routed(scores.copy(), 2, True, 1, sigmoid=True, factor=3.0, epsilon=1e-6)
+    assert np.allclose(shares, 3 * share / (2 * share + 1e-6), rtol=1e-5)
+    _, shares, *_ = routed(scores, 2, True, 1, sigmoid=True)
+    assert np.allclose(shares, 0.5, rtol=1e-5)
+
+
 @pytest.mark.parametrize(("groups", "kept"), [(2, 1), (3, 2), (6, 4)])
 def test_experts_are_chosen_in_the_groups_whose_two_best_are_the_best_together(groups, kept):
     experts, k, rows = 12, 3, 40
@@ -219,6 +229,7 @@ def routed(
     corrections=None,
     factor=1.0,
     groups=(1, 1),
+    epsilon=0.0,
 ):
     """Run the steps of a router; return the arrays of its routing."""
     rows, experts = scores.shape
@@ -233,7 +244,7 @@ def routed(
     table.add(
         router.route_step,
         *(*both, address(scores), scores.strides[0], experts, k),
-        *(2 * sigmoid + normalized, address(bias), address(corrections), float(factor), *groups),
+        *(2 * sigmoid + normalized, address(bias), address(corrections), float(factor), *groups, epsilon),
     )
     table.add(router.group_step, *both, experts, k)
     pool = shared_pool() if threads == 2 else ComputePool(threads)

@@ -34,6 +34,7 @@ CAPACITY = 512
 KINDS = ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h"]
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
+with_a_mixture = pytest.mark.parametrize("kind", [*KINDS, "lfm2_moe"])
 
 
 @cache
@@ -49,7 +50,7 @@ def assert_next(logits, kind, tokens):
 # Trees
 
 
-@every_kind
+@with_a_mixture
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tree_lives_on_below_the_kept_path(kind, seed):
     sequence = Sequence(loaded(kind), CAPACITY)
@@ -85,7 +86,7 @@ def test_states_wait_in_few_buffers_and_only_needed_nodes_are_visited():
 # Rewinds
 
 
-@every_kind
+@with_a_mixture
 def test_a_rewind_recomputes_from_a_savepoint_before_it(kind, monkeypatch):
     monkeypatch.setattr(savepoints, "EVERY", 128)
     sequence = Sequence(loaded(kind), CAPACITY)
@@ -248,6 +249,7 @@ def test_the_first_files_of_a_qwen3_next_have_the_bits_of_later_ones(tmp_path):
         ("qwen3_next", dict(linear_num_value_heads=4)),
         ("qwen3_5_text", dict(layer_types=["linear_attention"] * 3)),
         ("lfm2", dict(conv_bias=True)),
+        ("lfm2_moe", dict(moe_intermediate_size=40)),
         ("granitemoehybrid", dict(mamba_n_heads=32)),  # heads of 8 columns
         ("granitemoehybrid", dict(mamba_proj_bias=True)),
         ("granitemoehybrid", dict(mamba_d_state=11)),

@@ -19,15 +19,15 @@ from engine.model.architectures import family_of
 from engine.model.coverage import covers
 from engine.model.description import describe
 from engine.model.rotary import UNROTATED, RotaryFactors, frequencies
-from engine.model.weight_names import check_layers, checked_weights, expected_weights
+from engine.model.weight_names import HEAD, check_layers, checked_weights, expected_weights
 from engine.quantization import Workspace
 from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
 from engine.torch_model.replacement import replace_recurrent
-from engine.torch_model.rope import fix_rope
+from engine.torch_model.rope import fix_rope, rotary_of
 from engine.torch_model.states import LayerStateShape
 from tests.engine.model.configurations import SHORT, checkpoint, every_case
-from tests.engine.model.famous import FAMOUS, NEMOTRON_3_NANO
+from tests.engine.model.famous import FAMOUS, LFM2_8B_A1B, NEMOTRON_3_NANO
 from tests.engine.models import COMMON, CONFIGS
 
 EMBEDDED = Path(__file__).parents[3] / "resources/models/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -48,7 +48,7 @@ def parameters(module):
     shapes |= {
         name: tuple(buffer.shape)
         for name, buffer in module.named_buffers()
-        if name.endswith("e_score_correction_bias")
+        if name.endswith(("e_score_correction_bias", "expert_bias"))
     }
     Builder._own_experts(SimpleNamespace(module=module), shapes, ())
     return shapes
@@ -82,7 +82,7 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     assert found.layers == len(body.layers) == len(found.windows) == len(found.rotary_of_layer)
     assert (found.heads, found.kv_heads) == (made.num_attention_heads, made.num_key_value_heads)
     assert found.positions == made.max_position_embeddings
-    assert found.epsilon == (made.norm_eps if architecture == "lfm2" else made.rms_norm_eps)
+    assert found.epsilon == (made.norm_eps if hasattr(made, "norm_eps") else made.rms_norm_eps)
     assert found.activation == (
         getattr(made, "hidden_activation", None) or getattr(made, "hidden_act", "silu")
     )
@@ -164,6 +164,24 @@ def test_nemotron_3_nano_is_described_as_it_is_published():
     assert expected_weights(description) == parameters(module)
 
 
+def test_lfm2_8b_a1b_is_described_as_it_is_published():
+    """8.3 billion parameters, 1.5 of them for a token, with the embedding, which is the head too."""
+    description = describe(checkpoint("lfm2_moe", LFM2_8B_A1B))
+    mixture = description.mixture
+    assert (sum(description.stateful), sum(description.attends), sum(mixture.layers)) == (18, 6, 22)
+    assert mixture.sigmoid
+    assert mixture.normalized
+    assert mixture.epsilon == 1e-6
+    shapes = expected_weights(description)
+    sizes = {name: int(np.prod(shape)) for name, shape in shapes.items() if name != HEAD}
+    experts = sum(size for name, size in sizes.items() if ".experts." in name)
+    every = sum(sizes.values())
+    assert every == pytest.approx(8.3e9, rel=0.01)
+    assert every - experts * (1 - 4 / 32) == pytest.approx(1.5e9, rel=0.05)
+    _, module = built("lfm2_moe", LFM2_8B_A1B)
+    assert shapes == parameters(module)
+
+
 def test_experts_that_read_a_narrower_state_are_refused():
     config = {**COMMON, **CONFIGS["nemotron_h_experts"], "moe_latent_size": 16}
     with pytest.raises(UnsupportedModel, match="moe_latent_size"):
@@ -204,7 +222,7 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
     for context in CONTEXTS:
         made, module = built(architecture, config)
         fix_rope(module, made, context)
-        rotary = module.model.rotary_emb
+        rotary = rotary_of(module.model)
         if rotary is None:
             assert [kind.type for kind in description.rotary] == [UNROTATED]
             continue

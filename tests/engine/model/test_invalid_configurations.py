@@ -114,6 +114,9 @@ def test_an_invalid_configuration_is_refused_with_its_reason(config, reason):
         ("glm4_moe", {"n_group": 3}, "8 of 128 experts, in 1 of 3 groups"),
         ("glm4_moe", {"n_group": 128, "topk_group": 8}, "8 of 128 experts, in 8 of 128 groups"),
         ("glm4_moe", {"n_group": 32}, "8 of 128 experts, in 1 of 32 groups"),
+        ("lfm2_moe", {}, "layer_types is missing"),
+        ("lfm2_moe", {"layer_types": ["conv"] * 32, "num_dense_layers": -1}, "num_dense_layers is -1"),
+        ("lfm2_moe", {"layer_types": ["conv"] * 32, "use_expert_bias": 1}, "use_expert_bias is 1"),
     ],
 )
 def test_numbers_that_only_some_architectures_have_are_bounded(architecture, config, reason):

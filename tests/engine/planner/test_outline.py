@@ -102,7 +102,7 @@ def tail_nbytes(tail) -> int:
 
 
 @pytest.mark.parametrize(
-    "kind", ["qwen3_5_text", "lfm2", "granitemoehybrid", "nemotron_h", "nemotron_h_experts"]
+    "kind", ["qwen3_5_text", "lfm2", "lfm2_moe", "granitemoehybrid", "nemotron_h", "nemotron_h_experts"]
 )
 def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str, tmp_path):
     module = reference(kind)
@@ -121,7 +121,7 @@ def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str,
     assert found.weights == pytest.approx(counted, rel=0.01)
     assert found.nbytes == pytest.approx(sum(p.nbytes for p in module.parameters()), rel=0.01)
     assert not found.packed
-    assert (found.active < 0.8) == (kind == "nemotron_h_experts")  # the only mixture here
+    assert (found.active < 0.8) == (kind in ("nemotron_h_experts", "lfm2_moe"))  # the mixtures here
 
 
 def test_a_catalogue_mixture_uses_two_experts_of_eight():

@@ -93,6 +93,18 @@ def test_a_small_mixture_does_not_replace_a_larger_model_however_fast_it_is():
         assert size(found.plan) >= max(dense) > CATALOG.models["granite-4.0-h-tiny"].parameters
 
 
+def test_a_mixture_that_its_maker_likens_to_smaller_models_does_not_replace_a_larger_one():
+    """LFM2 8B A1B has more parameters than the model that is recommended, and is faster."""
+    _, there = named_machines()["small-laptop"]
+    id, found = "lfm2-8b-a1b", recommend(there, CATALOG)
+    likened = CATALOG.models[id]
+    assert likened.comparable < size(found.plan) < likened.parameters
+    unlike = CATALOG.models | {id: replace(likened, comparable=0)}
+    other = recommend(there, replace(CATALOG, models=unlike))
+    assert CATALOG.variants[other.plan.pair.target].model == id
+    assert other.plan.predicted_tokens_per_second > found.plan.predicted_tokens_per_second
+
+
 def test_a_mixture_on_the_disk_is_recommended_only_if_it_is_faster_than_other_models():
     """8 GB of RAM reach 5 tokens/s with 35B from the disk, but a smaller model from memory is faster."""
     _, there = named_machines()["small-laptop"]

@@ -82,7 +82,7 @@ class RandomTree:
         self.visible = self.visible[np.ix_(left, left)]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "qwen3_5_moe_text", "qwen3_next", "nemotron_h_experts"])
+@pytest.mark.parametrize("kind", [*KINDS, "qwen3_5_moe_text", "qwen3_next", "nemotron_h_experts", "lfm2_moe"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_tree_in_several_passes_equals_each_path_as_plain_text(kind, seed):
     sequence = Sequence(pair(kind)[1], CAPACITY)
