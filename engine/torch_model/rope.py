@@ -17,7 +17,7 @@ CHANGING = ("dynamic", "longrope")
 
 
 def rotary_of(body: Any) -> Any:
-    """Return the part of a decoder that gives rotary positions, or None. body: the module without its head."""
+    """Return the part of a module that gives rotary positions, or None. body: the module without its head."""
     names = ("rotary_emb", "pos_emb")  # the usual name, and that of LFM2's mixtures
     return next((getattr(body, name) for name in names if hasattr(body, name)), None)
 

@@ -288,7 +288,6 @@ CONFIGS: dict[str, dict[str, Any]] = {
         num_experts=6,
         num_experts_per_tok=2,
         moe_intermediate_size=24,
-        routed_scaling_factor=1.5,
     ),
 }
 

@@ -131,7 +131,7 @@ def test_llama_cpp_reads_the_same_model(
         ("nemotron_h", {}),
         ("nemotron_h_experts", {}),
         ("lfm2", {}),
-        ("lfm2_moe", {"routed_scaling_factor": 1.0}),
+        ("lfm2_moe", {}),
     ],
 )
 def test_llama_cpp_agrees_with_compiled_passes(

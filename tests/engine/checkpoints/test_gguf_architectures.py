@@ -51,7 +51,7 @@ CHANGES: dict[str, dict[str, Any]] = {
         num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
     ),
     "lfm2": dict(conv_bias=False),  # files know no such biases
-    "lfm2_moe": dict(routed_scaling_factor=1.0),  # nor this factor
+    "lfm2_moe": {},
     "nemotron_h": dict(use_bias=False),
     "nemotron_h_experts": dict(intermediate_size=24),  # as an expert has it
     "granitemoehybrid": dict(intermediate_size=40),

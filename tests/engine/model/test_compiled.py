@@ -118,6 +118,14 @@ def test_mixtures_and_mlps_may_be_layers_of_one_model_and_the_first_ones():
     assert_close(all_logits(saved(module), TEXT), expected)
 
 
+def test_an_lfm2_may_choose_without_biases_and_share_otherwise():
+    other = dict(use_expert_bias=False, norm_topk_prob=False, routed_scaling_factor=1.3, num_dense_layers=0)
+    module = tiny("lfm2_moe", **other)
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0]
+    assert_close(all_logits(saved(module), TEXT), expected)
+
+
 @pytest.mark.parametrize(
     ("kind", "groups", "kept"), [("glm4_moe", 2, 1), ("glm4_moe", 4, 2), ("nemotron_h_experts", 3, 2)]
 )
