@@ -78,10 +78,10 @@ def places_of_lfm2(config: Config) -> Iterator[tuple[str, TensorPlace]]:
         "attn_norm.weight": TensorPlace("operator_norm.weight", (hidden,)),
         "ffn_norm.weight": TensorPlace("ffn_norm.weight", (hidden,)),
     }
-    dense_layers = config.get("num_dense_layers", config["num_hidden_layers"])
-    mlp, mixture = _mlp(config), _mixture(config) if "num_experts" in config else {}
+    is_mixed = "num_experts" in config
+    mlp, mixture = _mlp(config), _mixture(config) if is_mixed else {}
     for layer, kind in enumerate(config["layer_types"]):
-        behind = mlp if layer < dense_layers else mixture
+        behind = mixture if is_mixed and layer >= config["num_dense_layers"] else mlp
         for name, place in (norms | of_kind[kind] | behind).items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
 
