@@ -171,7 +171,7 @@ class StreamBroken(SpecExecError):
 
 
 class DiskSilent(SpecExecError):
-    """A disk that has not answered a read for minutes, while weights were streamed from it."""
+    """A disk that has not answered a read for minutes, while a model was loaded or streamed from it."""
 
     kind = "disk_silent"
 
@@ -179,7 +179,7 @@ class DiskSilent(SpecExecError):
         """name: of the model on the disk."""
         super().__init__(
             f"The disk with {name} has not answered for {seconds:.0f} s.",
-            "Check that it is connected and not busy, then ask again. If it does not come back, load a model "
+            "Check that it is connected and not busy, then try again. If it does not come back, load a model "
             "from another disk.",
         )
 

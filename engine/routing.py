@@ -15,6 +15,7 @@ from engine.documents import read_json
 from engine.files import identity, write_whole
 
 FEW_ROWS = 64  # rows on their own that are added to those counted
+MOST_MODELS = 64  # whose counts are kept, two numbers for each expert: those used last
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +93,21 @@ class RoutingFile:
         return None
 
     def keep(self, counts: RoutingCounts) -> None:
-        """Replace the counts. Does nothing if their folder is not writable."""
+        """Replace the counts, and delete those of models that were not used for longest, if there are more
+        than MOST_MODELS. Does nothing if their folder is not writable."""
         if self.path is not None:
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(self.path, msgspec.json.encode(counts))
+                kept = sorted(self.path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+                for file in kept[:-MOST_MODELS]:
+                    file.unlink()
+
+    def delete(self) -> None:
+        """Delete the counts. Does nothing if there are none, or if their folder is not writable."""
+        if self.path is not None:
+            with suppress(OSError):
+                self.path.unlink()
 
 
 def _place(model: Path) -> Path:

@@ -48,6 +48,8 @@ class Engine(QObject):
     Signals:
         state_changed: State
         load_progressed: LoadProgress
+        load_waits: float; for how many seconds the disk has not answered the load in progress; 0: it is not
+            waited for any more
         loaded: Loaded; also before `load_failed`, if the models loaded before still are, and if another
             program has loaded models
         load_failed: Failed
@@ -59,6 +61,7 @@ class Engine(QObject):
 
     state_changed = Signal(State)
     load_progressed = Signal(object)
+    load_waits = Signal(float)
     loaded = Signal(object)
     load_failed = Signal(object)
     answer_event = Signal(object)
@@ -207,6 +210,8 @@ class Engine(QObject):
         match event:
             case messages.LoadProgress():
                 self.load_progressed.emit(event)
+            case messages.DiskSilence():
+                self.load_waits.emit(event.seconds)
             case messages.Loaded():
                 self._show_loaded(self.wanted, event)
             case messages.Failed() if event.loaded and self._pair_before and self.loaded_last:

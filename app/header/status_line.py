@@ -67,7 +67,7 @@ class StatusLine(QWidget):
         self._usual: int | None = None
         self._end = ""
         self._is_slow = True
-        self._is_silent = False  # the disk that the answer waits for
+        self._is_silent = False  # the disk that is waited for
         self.state = ElidedLabel(self)
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.state.setAccessibleName(self.tr("State"))
@@ -156,13 +156,16 @@ class StatusLine(QWidget):
             self._show(self._line(self.tr("Answering"), checking), busy=True)
             self._advance(progress.done, progress.total)
 
-    def show_silence(self, seconds: float) -> None:
-        """Show for how long the disk has not answered that the answer waits for; 0: it waits no more."""
+    def show_silence(self, seconds: float, state: State) -> None:
+        """Show for how long the disk has not answered that a load or an answer waits for; 0: it waits no
+        more. state: the engine's."""
         self._is_silent = seconds > 0
         if self._is_silent:
             self._show(self.tr("The disk has not answered for {} s").format(round(seconds)), busy=True)
-        else:
+        elif state is State.ANSWERING:
             self.show_answering()
+        else:
+            self.show_state(state)
 
     def _line(self, *parts: str) -> str:
         return " · ".join(filter(None, [*parts, self._end]))

@@ -35,7 +35,7 @@ class LaneView(Card):
         super().__init__(parent)
         self._lane: RaceLane | None = None
         self._passes = 0
-        self._name = PlainLabel(parent=self)
+        self._name = ElidedLabel(self)
         self._name.setProperty("role", "name")
         self.state = PlainLabel(parent=self)
         self.state.setProperty("role", "caption")
@@ -66,6 +66,7 @@ class LaneView(Card):
         self._lane, self._passes = None, 0
         self._name.setText(name)
         self._details.setText("")
+        self.state.setMinimumWidth(0)
         self.state.setText(state)
         set_role(self.state, "caption")
         self.text.clear()
@@ -86,6 +87,8 @@ class LaneView(Card):
         self._lane = lane
         self._details.setText(race_words.lane_details(lane))
         self._bar.setRange(0, lane.tokens)
+        self.show_at(lane.seconds)
+        self.state.setMinimumWidth(self.state.sizeHint().width())  # so that nothing moves at the end
         self.show_at(t)
 
     def show_at(self, t: float) -> None:

@@ -17,6 +17,7 @@ from app.race.race_page import RacePage
 from app.race.race_record import SUFFIX, RaceLane, RaceRecording
 from app.race.race_run import RacePlan, RaceRun
 from app.race.race_start import RaceStart
+from app.widgets.fault_words import FaultWords
 from app.widgets.form_parts import Scrolling
 from app.widgets.notice import Problem
 from app.widgets.save_dialog import ask_where_to_save
@@ -158,12 +159,10 @@ class RaceDialog(QDialog):
     def _come_home(self) -> None:
         self.page.show_hint("")
 
-    def _fail(self, message: str, hint: str) -> None:
+    def _fail(self, words: FaultWords) -> None:
         self._begin_again()
         is_lost = self._engine.state is State.LOST
-        notice = self.problem.show_error(
-            SpecExecError(message, hint), self.tr("Restart engine") if is_lost else ""
-        )
+        notice = self.problem.show_words(words, self.tr("Restart engine") if is_lost else "")
         if is_lost:
             notice.pressed.connect(self.restart_asked)
             notice.pressed.connect(self.problem.clear)

@@ -11,7 +11,7 @@ from app.connection.engine import Engine, State
 from app.race import race_record
 from app.race.lane_recorder import LaneRecorder
 from app.race.race_record import RaceLane
-from app.widgets.fault_words import in_words
+from app.widgets.fault_words import FaultWords, words_of
 from engine.protocol.messages import (
     Answer,
     EngineLost,
@@ -70,7 +70,7 @@ class RaceRun(QObject):
         text_added: str, the next piece of the answer in progress
         lane_ended: RaceLane
         finished: RaceRecording
-        failed: str, str: what happened and what to do; the race has ended
+        failed: FaultWords: what happened; the race has ended
         returned: the first models are loaded again, or cannot be
     """
 
@@ -80,7 +80,7 @@ class RaceRun(QObject):
     text_added = Signal(str)
     lane_ended = Signal(object)
     finished = Signal(object)
-    failed = Signal(str, str)
+    failed = Signal(object)
     returned = Signal()
 
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
@@ -148,7 +148,7 @@ class RaceRun(QObject):
                 self._recorder.add(event)
             case Answer() if event.stop_reason == "cancelled" or not event.tokens:
                 self._end()
-                self.failed.emit(self.tr("The race was stopped."), "")
+                self.failed.emit(FaultWords(self.tr("The race was stopped.")))
                 self._return()
             case Answer():
                 self._finish_lane(event)
@@ -189,7 +189,7 @@ class RaceRun(QObject):
 
     def _fail(self, failed: Failed) -> None:
         self._end()
-        self.failed.emit(*in_words(failed))
+        self.failed.emit(words_of(failed))
         self._return()
 
     def _lose(self, lost: EngineLost) -> None:
@@ -199,7 +199,7 @@ class RaceRun(QObject):
         self._end()
         self._end_return()
         if was_running:
-            self.failed.emit(lost.message, lost.hint)
+            self.failed.emit(words_of(lost))
 
     def _return(self) -> None:
         """Load the first models back if others are loaded."""

@@ -1,11 +1,11 @@
 """What failed, and what was found on the machine, in the window's language.
 
 The engine's sentences are English and name what they are about, so they cannot be translated one by one. In
-other languages, a sentence for the kind of error stands above them.
+other languages, there is a sentence for the kind of error; the engine's are its details.
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from PySide6.QtCore import QCoreApplication
 
@@ -21,12 +21,27 @@ class Failure(Protocol):
     def hint(self) -> str: ...
 
 
-def in_words(fault: Failure) -> tuple[str, str]:
-    """Return the sentence that says what failed, and the text that stands below it."""
+class FaultWords(NamedTuple):
+    """What failed, in words. Attributes: `message`; `hint`: what to do, or ""; `details`: the engine's own
+    sentences, where the message is in another language; else ""."""
+
+    message: str
+    hint: str = ""
+    details: str = ""
+
+
+def words_of(fault: Failure) -> FaultWords:
     said = sentences(_tr).get(fault.kind)
     if said is None or said == sentences(str)[fault.kind]:  # the window is English
-        return fault.message, fault.hint
-    return said, f"{fault.message} {fault.hint}".strip()
+        return FaultWords(fault.message, fault.hint)
+    return FaultWords(said, details=f"{fault.message} {fault.hint}".strip())
+
+
+def in_words(fault: Failure) -> tuple[str, str]:
+    """Return the sentence that says what failed, and the text that stands below it where there is no place
+    for details of their own."""
+    words = words_of(fault)
+    return words.message, words.hint or words.details
 
 
 def in_one(fault: Failure) -> str:

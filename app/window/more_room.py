@@ -7,6 +7,7 @@ from app.connection.engine import Engine
 from app.connection.memory import turns, used
 from app.conversation.context_bar import larger_context
 from app.store import StoredMessage
+from app.widgets.fault_words import FaultWords
 from app.widgets.notice import Notice
 from app.window.context_meter import load_with_context, longest_context
 from app.window.panes import Panes
@@ -24,9 +25,9 @@ class MoreRoom(QObject):
         engine.loaded.connect(self._ask_due)
         engine.load_failed.connect(lambda _: self._ask_due(None))
 
-    def notice(self, message: str, hint: str, chat: int) -> Notice:
+    def notice(self, words: FaultWords, chat: int) -> Notice:
         """Return a notice about a chat whose last question does not fit the context."""
-        notice = Notice(message, hint, parent=self._transcript)
+        notice = Notice(words.message, words.hint, parent=self._transcript, details=words.details)
         edit = notice.offer(self.tr("Edit the message"))
         edit.setEnabled(self._transcript.may_change)  # not while a queued question is answered
         self._transcript.changes_allowed.connect(edit.setEnabled)

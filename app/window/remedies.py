@@ -3,9 +3,10 @@
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from app.connection.engine import Engine
+from app.widgets.fault_words import FaultWords
 from app.widgets.notice import Notice
 from app.window.panes import Panes
-from engine.errors import BadOption, ModelNotFound, SpecExecError
+from engine.errors import ModelNotFound
 from engine.protocol.messages import Failed
 from engine.runtime import RuntimeMissing, uses_runtimes
 
@@ -55,10 +56,10 @@ class Remedies(QObject):
         notice.offer(self.tr("Use a model on this machine")).clicked.connect(self.local_asked)
 
 
-def races_are_here(place: str) -> SpecExecError:
+def races_are_here(place: str) -> FaultWords:
     """Return why there is no race while an engine elsewhere answers."""
     reason = _tr("A race compares ways of answering on this machine, not at {}.").format(place)
-    return BadOption(reason, _tr("Load a model on this machine, then try again."))
+    return FaultWords(reason, _tr("Load a model on this machine, then try again."))
 
 
 def _tr(text: str) -> str:

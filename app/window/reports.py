@@ -20,7 +20,7 @@ from app.preferences import pair_of
 from app.sidebar.outline import chat_title
 from app.widgets import motion
 from app.widgets.announcement import announce
-from app.widgets.fault_words import in_words
+from app.widgets.fault_words import FaultWords, words_of
 from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
 from app.window.more_room import MoreRoom
@@ -82,6 +82,7 @@ class Reports(QObject):
         engine = self._engine
         engine.state_changed.connect(self._show_state)
         engine.load_progressed.connect(self._header.status.show_load_progress)
+        engine.load_waits.connect(self._show_load_silence)
         engine.busy_for_changed.connect(
             lambda: self._header.status.show_busy_for(engine.state, engine.busy_for)
         )
@@ -217,8 +218,11 @@ class Reports(QObject):
                 status.show_pass(event)
                 self._panel.show_pass(event)
             case DiskSilence():
-                status.show_silence(event.seconds)
-                self._show_silence(event.seconds > 0)
+                going_on = self.tr(
+                    "The answer goes on as soon as the disk does. See that it is connected, or stop the "
+                    "answer: the text so far stays."
+                )
+                self._show_silence(event.seconds, going_on)
             case Answer():
                 self._clear_silence()
                 self._panel.show_answer(event)
@@ -262,6 +266,7 @@ class Reports(QObject):
         self._allow()
         self._transcript.allow_changes(state in (State.READY, State.IDLE))
         if state in (State.STARTING, State.LOADING):
+            self._clear_silence()
             self._transcript.clear_notice()
 
     def _allow(self) -> None:
@@ -273,7 +278,7 @@ class Reports(QObject):
     def _show_warning(self, loaded: Loaded) -> None:
         if loaded.warning:
             close = self._transcript.clear_notice
-            self._warning = self._notify(loaded.warning, "", self.tr("Close"), close)
+            self._warning = self._notify(FaultWords(loaded.warning), self.tr("Close"), close)
 
     def _offer_own_draft(self, loaded: Loaded) -> None:
         """Offer that the model drafts for itself, once for each model."""
@@ -290,17 +295,21 @@ class Reports(QObject):
         self._show_notice(notice, lambda: self._engine.load(structs.replace(wanted, draft=planner.SELF)))
         notice.offer(self.tr("Not now")).clicked.connect(self._transcript.clear_notice)
 
-    def _show_silence(self, is_silent: bool) -> None:
-        """Say that the disk does not answer, for as long as the answer waits for it."""
-        if not is_silent:
+    def _show_load_silence(self, seconds: float) -> None:
+        going_on = self.tr(
+            "Loading goes on as soon as the disk does. See that it is connected, or stop loading."
+        )
+        self._show_silence(seconds, going_on)
+
+    def _show_silence(self, seconds: float, going_on: str) -> None:
+        """Say for how long the disk has not answered, and how it goes on, until it answers. seconds: 0 once
+        nobody waits for it any more."""
+        self._header.status.show_silence(seconds, self._engine.state)
+        if not seconds:
             self._clear_silence()
         elif self._silence is None:
             said = self.tr("The disk with the model does not answer")
-            hint = self.tr(
-                "The answer goes on as soon as the disk does. See that it is connected, or stop the answer: "
-                "the text so far stays."
-            )
-            self._silence = self._notify(said, hint, self.tr("Stop"), self._chat.stop)
+            self._silence = self._notify(FaultWords(said, going_on), self.tr("Stop"), self._chat.stop)
 
     def _clear_silence(self) -> None:
         if self._silence is not None and self._transcript.notice is self._silence:
@@ -320,14 +329,15 @@ class Reports(QObject):
         self._failed = self._chat.id, notice
 
     def _show_failure(self, chat: int, failed: Failed) -> None:
-        message, hint = in_words(failed)
+        words = words_of(failed)
         if chat != self._chat.id:
-            message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), message)
+            message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), words.message)
+            words = words._replace(message=message)
         if failed.kind == PromptTooLong.kind:
-            notice = self._more_room.notice(message, hint, chat)
+            notice = self._more_room.notice(words, chat)
             self._transcript.show_notice(notice)
         else:
-            notice = self._notify(message, hint, self.tr("Try again"), lambda: self._try_again(chat))
+            notice = self._notify(words, self.tr("Try again"), lambda: self._try_again(chat))
             self.remedies.offer(notice, failed)
         if chat == self._chat.id and failed.kind != "option_refused":
             self._offer_to_continue(notice)
@@ -349,11 +359,11 @@ class Reports(QObject):
 
     def _show_load_failure(self, failed: Failed) -> None:
         if self._engine.pair is not None:  # the models loaded before still are
-            self._notify(*in_words(failed), self.tr("Close"), self._transcript.clear_notice)
+            self._notify(words_of(failed), self.tr("Close"), self._transcript.clear_notice)
             return
         wanted, before = self._engine.wanted, self._engine.loaded_last
         again = self.tr("Connect again") if wanted.engine else self.tr("Reload")
-        notice = self._notify(*in_words(failed), again, self._engine.load)
+        notice = self._notify(words_of(failed), again, self._engine.load)
         if before is not None and pair_of(before) != pair_of(wanted):
             back = notice.offer(self.tr("Back to {}").format(model_choice.text_of(pair_of(before))))
             back.clicked.connect(lambda: self._engine.load(before))
@@ -364,17 +374,21 @@ class Reports(QObject):
     def _show_loss(self, lost: EngineLost) -> None:
         log = Path(lost.log_path)
         restart = self.tr("Restart with the safer plan") if lost.card_failed else self.tr("Restart engine")
-        notice = self._notify(*in_words(lost), restart, self._engine.start)
+        notice = self._notify(words_of(lost), restart, self._engine.start)
         open_log = notice.offer(self.tr("Open log"))
         open_log.setToolTip(plain(str(log)))
         open_log.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(log)))
 
     def show_error(self, error: SpecExecError) -> None:
         """Show an error that is not about an answer."""
-        self._notify(*in_words(error), self.tr("Close"), self._transcript.clear_notice)
+        self.show_words(words_of(error))
 
-    def _notify(self, message: str, hint: str, remedy: str, do: Callable[[], object]) -> Notice:
-        notice = Notice(message, hint, remedy, self._transcript)
+    def show_words(self, words: FaultWords) -> None:
+        """Show why something is not done."""
+        self._notify(words, self.tr("Close"), self._transcript.clear_notice)
+
+    def _notify(self, words: FaultWords, remedy: str, do: Callable[[], object]) -> Notice:
+        notice = Notice(words.message, words.hint, remedy, self._transcript, details=words.details)
         self._show_notice(notice, do)
         return notice
 

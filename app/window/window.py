@@ -320,7 +320,7 @@ class Window(QMainWindow):
     def open_race(self, answer: int | None = None) -> None:
         """Open the dialog of a race with the question of an answer, or with the last question."""
         if self.core.place:
-            self._reports.show_error(races_are_here(self.core.place))
+            self._reports.show_words(races_are_here(self.core.place))
             return
         options = request_options(self.chat.settings, telemetry=False)
         dialog = RaceDialog(self.core.race, self.engine, self.chat.messages_before(answer), options, self)

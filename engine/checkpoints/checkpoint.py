@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import reads
 from engine.checkpoints.cuts import cut_rows, moved_rows
 from engine.errors import BadCheckpoint
 
@@ -218,15 +219,14 @@ def read_span(span: Span) -> NDArray[np.uint8]:
     read.
     """
     data = np.empty(span.nbytes, dtype=np.uint8)
-    view = data.data
-    done = 0
-    try:
-        with span.file.open("rb", buffering=0) as file:
+
+    def read() -> tuple[int, int]:
+        with reads.opened(span.file) as file:
             file.seek(span.offset)
-            # A read may return fewer bytes than requested (at most 2 GiB on Linux).
-            while done < span.nbytes and (got := file.readinto(view[done:])):
-                done += got
-            modified = os.fstat(file.fileno()).st_mtime_ns
+            return reads.fill(data.data, file), os.fstat(file.fileno()).st_mtime_ns
+
+    try:
+        done, modified = reads.aside(read)
     except OSError as error:
         raise BadCheckpoint(
             f"{span.file.name} cannot be read: {error.strerror}.",

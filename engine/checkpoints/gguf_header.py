@@ -10,12 +10,13 @@ string is a uint64 length and UTF-8 bytes. Nothing here depends on the model's a
 import os
 import struct
 from dataclasses import dataclass, replace
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import reads
 from engine.checkpoints.checkpoint import Span, truncated
 from engine.checkpoints.storage import BLOCKS, GGML_TYPES, stored_nbytes
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -85,9 +86,13 @@ def read_header(path: Path, limit: int = HEADER_LIMIT) -> GgufHeader:
     limit: the maximum size of the header in bytes. Raises `BadCheckpoint` if the header is invalid or cannot
     be read; `UnsupportedModel` if its version or a number format is not supported.
     """
-    try:
-        with path.open("rb") as file:
+
+    def read() -> GgufHeader:
+        with reads.opened(path) as file:
             return _Parser(path, file, limit).header()
+
+    try:
+        return reads.aside(read)
     except OSError as error:
         raise BadCheckpoint(
             f"{path.name} cannot be read: {error.strerror}.", "Check the file and the disk."
@@ -101,7 +106,7 @@ class _Parser:
     read so far; `at`, the current position in it; `strings`, the number of strings in arrays so far.
     """
 
-    def __init__(self, path: Path, file: BinaryIO, limit: int) -> None:
+    def __init__(self, path: Path, file: FileIO, limit: int) -> None:
         self.path = path
         self.file = file
         self.limit = limit
@@ -270,7 +275,8 @@ class _Parser:
             raise truncated(self.path, self.file_nbytes, end)
         if end > self.limit:
             raise self.bad(f"its header is larger than {self.limit:,} bytes")
-        self.buffer += self.file.read(max(end - len(self.buffer), READ_AHEAD))
+        more = bytearray(max(end - len(self.buffer), READ_AHEAD))
+        self.buffer += more[: reads.fill(more, self.file)]
         if end > len(self.buffer):
             raise truncated(self.path, len(self.buffer), end)
 

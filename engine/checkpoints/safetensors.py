@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from engine import reads
 from engine.checkpoints import compressed, fp8, grouped, modelopt, mxfp4, names
 from engine.checkpoints.checkpoint import (
     Checkpoint,
@@ -125,13 +126,18 @@ def read_json(file: Path) -> dict[str, Any]:
     key twice or a number that is not finite.
     """
     try:
-        if file.stat().st_size > JSON_LIMIT:
-            raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
-        return _parse(file.name, file.read_bytes())[0]
+        return _parse(file.name, reads.aside(lambda: _text(file)))[0]
     except OSError as error:
         raise BadCheckpoint(
             f"{file.name} cannot be read: {error.strerror}.", "Check the folder and the disk."
         ) from error
+
+
+def _text(file: Path) -> bytes:
+    with reads.noted():
+        if file.stat().st_size > JSON_LIMIT:
+            raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
+        return file.read_bytes()
 
 
 def _parse(name: str, text: bytes, most: int = VALUES_LIMIT) -> tuple[dict[str, Any], int]:
@@ -352,31 +358,38 @@ def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
     Raises `BadCheckpoint` if that number exceeds `most`, and the errors of `read_header`.
     """
     try:
-        with file.open("rb") as stream:
-            state = os.fstat(stream.fileno())
-            file_nbytes = state.st_size
-            prefix = stream.read(8)
-            nbytes = int.from_bytes(prefix, "little")
-            if len(prefix) < 8:
-                raise truncated(file, file_nbytes, 8)
-            if nbytes > JSON_LIMIT:
-                raise BadCheckpoint(f"{file.name} declares a header of {nbytes:,} bytes.", DAMAGED)
-            if 8 + nbytes > file_nbytes:
-                raise truncated(file, file_nbytes, 8 + nbytes)
-            text = stream.read(nbytes)
+        text, state = reads.aside(lambda: _header_text(file))
     except OSError as error:
         raise BadCheckpoint(
             f"{file.name} cannot be read: {error.strerror}.", "Check the file and the disk."
         ) from error
-    if len(text) < nbytes:
-        raise truncated(file, 8 + len(text), 8 + nbytes)
     _check_count(file, text.count(b'"data_offsets"'))  # before objects are made of them
     entries, values = _parse(file.name, text, most)
     entries.pop("__metadata__", None)
     _check_count(file, len(entries))
-    spans = {name: _span(file, name, entry, 8 + nbytes, state.st_mtime_ns) for name, entry in entries.items()}
-    _check_places(file, spans, 8 + nbytes, file_nbytes)
+    start = 8 + len(text)
+    spans = {name: _span(file, name, entry, start, state.st_mtime_ns) for name, entry in entries.items()}
+    _check_places(file, spans, start, state.st_size)
     return spans, values
+
+
+def _header_text(file: Path) -> tuple[bytes, os.stat_result]:
+    """Return the header as it is stored, and the file's state. Raises OSError, and BadCheckpoint if the file
+    is too short or the header too long."""
+    with reads.opened(file) as stream:
+        state = os.fstat(stream.fileno())
+        prefix = bytearray(8)
+        if reads.fill(prefix, stream) < 8:
+            raise truncated(file, state.st_size, 8)
+        nbytes = int.from_bytes(prefix, "little")
+        if nbytes > JSON_LIMIT:
+            raise BadCheckpoint(f"{file.name} declares a header of {nbytes:,} bytes.", DAMAGED)
+        if 8 + nbytes > state.st_size:
+            raise truncated(file, state.st_size, 8 + nbytes)
+        text = bytearray(nbytes)
+        if (done := reads.fill(text, stream)) < nbytes:
+            raise truncated(file, 8 + done, 8 + nbytes)
+        return bytes(text), state
 
 
 def _check_count(file: Path, tensors: int) -> None:

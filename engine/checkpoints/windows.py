@@ -36,16 +36,21 @@ def held(window: int) -> int:
     return reach(window) + REWIND
 
 
-def kept_slots(window: int, capacity: int) -> int:
+def kept_slots(window: int, capacity: int, apart: bool) -> int:
     """Return how many rows a layer with a window has room for in a text of up to `capacity` tokens: as many
-    as other layers, unless fewer, and the savepoints that these need, take less memory."""
+    as other layers, unless fewer take less of the memory that they lie in.
+
+    apart: whether that is a card's. Savepoints, which only fewer rows need, lie in RAM.
+    """
     slots = held(window) + ROOM
-    return slots if slots + SAVEPOINTS * held(window) < capacity else capacity
+    beside = 0 if apart else SAVEPOINTS * held(window)
+    return slots if slots + beside < capacity else capacity
 
 
-def saved_rows(window: int, capacity: int) -> int:
-    """Return how many rows of a layer with a window are in savepoints, at most."""
-    return SAVEPOINTS * held(window) if kept_slots(window, capacity) < capacity else 0
+def saved_rows(window: int, capacity: int, apart: bool) -> int:
+    """Return how many rows of a layer with a window are in savepoints, at most. apart: as for
+    `kept_slots`."""
+    return SAVEPOINTS * held(window) if kept_slots(window, capacity, apart) < capacity else 0
 
 
 def windowed_layers(checkpoint: Checkpoint) -> tuple[int, frozenset[int]]:

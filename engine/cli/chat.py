@@ -109,11 +109,13 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.prompt is not None and not parsed.prompt.strip():
         raise BadOption("The prompt is empty.", "Put a question between the quotes.")
     engine: Answerer = elsewhere.join(parsed.engine) if parsed.engine else EngineService()
-    with cancelled_by_ctrl_c() as cancelled, progress_line("Loading") as show:
+    with cancelled_by_ctrl_c(ends_pass=True) as cancelled, progress_line("Loading") as show:
 
         def emit(event: protocol.Event) -> None:
             if isinstance(event, protocol.LoadProgress):
                 show_load(event, show)
+            elif isinstance(event, protocol.DiskSilence):
+                say(about_silence(event.seconds), to_stderr=True)
 
         loaded = engine.load(request, emit, cancelled)
         if cancelled():
@@ -238,8 +240,8 @@ def about_silence(seconds: float) -> str:
     if not seconds:
         return "The disk is not waited for any more."
     return (
-        f"The disk with the model has not answered for {seconds:.0f} s. The answer goes on when it does; "
-        "Ctrl-C ends it."
+        f"The disk with the model has not answered for {seconds:.0f} s. The program goes on when it "
+        "does; Ctrl-C ends the wait."
     )
 
 

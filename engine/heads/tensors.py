@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import on_host
 from engine.checkpoints import Span, read_span
 from engine.checkpoints.safetensors import read_header
 from engine.errors import UnsupportedModel
@@ -35,11 +34,11 @@ def tensors_of(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
     if (folder / plain).is_file():
         return {name: in_span(name, span) for name, span in read_header(folder / plain).items()}
     if (folder / pickled).is_file():
-        from engine.heads.pickled import unpickled  # only torch reads these files
+        from engine.heads.pickled import numbers_of, unpickled  # only torch reads these files
 
         file = folder / pickled
         return {
-            name: Unread(file, tuple(tensor.shape), partial(on_host, tensor))
+            name: Unread(file, tuple(tensor.shape), partial(numbers_of, tensor))
             for name, tensor in unpickled(file).items()
         }
     return {}

@@ -16,6 +16,7 @@ from engine.hub.lock import locked
 from engine.hub.manifest import Known
 from engine.hub.names import is_gguf, model_of
 from engine.hub.stop import Stop
+from engine.routing import RoutingFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,14 @@ def verify(model: StoredModel, stop: Stop, progress: Callable[[int, int], None])
 
 
 def delete(models: Path, model: StoredModel) -> int:
-    """Delete the files of `model` and its entries in the manifest. Return the bytes freed.
+    """Delete the files of `model`, its entries in the manifest, and what is kept of its routing. Return the
+    bytes freed.
 
     Raises `DownloadRunning` if another process or download is working on the model; `DiskProblem`.
     """
     freed = 0
     with locked(models, [model.repository or model.name]), disk.named_errors(f"deleting {model.name}"):
+        routing = RoutingFile(model.path)  # known by the files
         for path in model.files:
             nbytes = path.stat().st_size
             path.unlink()
@@ -129,6 +132,7 @@ def delete(models: Path, model: StoredModel) -> int:
             manifest.write(model.home, replace(old, files=left))
         for folder in {path.parent for path in model.files} | {model.home}:
             disk.remove_empty(folder, models)
+        routing.delete()
     return freed
 
 

@@ -118,7 +118,7 @@ class CompiledModel(Model):
         )
 
     def text_cache(self, capacity: int) -> HostCache:
-        if not narrows(self._windows, capacity):
+        if not narrows(self._windows, capacity, apart=False):
             return self.new_cache(capacity)
         return WindowedHostCache(self.cached, self._windows, capacity)
 

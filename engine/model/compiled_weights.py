@@ -35,6 +35,7 @@ from engine.streaming import (
     StoredTable,
     Streamer,
     WeightLimits,
+    close_files,
     open_files,
 )
 
@@ -227,8 +228,7 @@ def read_weights(
         try:
             made.streamer = Streamer(list(stored.values()), limits, files, None, tables=on_disk)
         except BaseException:
-            for file in files.values():
-                file.close()
+            close_files(files)
             raise
     vectors = {
         name: weight for name, weight in weights.items() if name not in tables and not is_matrix(name, weight)

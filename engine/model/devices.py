@@ -88,6 +88,7 @@ def _cache_nbytes(model: Description, context: int, form: str, device: Device) -
     for (heads, width), window in zip(model.kept, model.row_windows, strict=True):
         rows = context
         if window:
-            rows = kept_slots(window, context) + (saved_rows(window, context) if device == "cpu" else 0)
+            apart = device != "cpu"
+            rows = kept_slots(window, context, apart) + (0 if apart else saved_rows(window, context, apart))
         nbytes += rows * stored_nbytes(form, (2 * heads, width))
     return nbytes

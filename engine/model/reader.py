@@ -4,8 +4,9 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from engine.checkpoints import Span, read_span
 from engine.formats import check_valid
 from engine.model.interface import Progress
+from engine.streaming.readers import Readers, watch_of
 
 # Number of tensors that are read ahead of the one in use.
 _READERS = min(4, os.cpu_count() or 1)
@@ -36,28 +38,30 @@ def read_ahead(
     """Yield the name and the bytes of each wanted tensor, in the order of the files.
 
     wanted: name -> (format, spans of the file). progress: called with the bytes done and the bytes in total.
-    Raises BadCheckpoint if a file is truncated or weights are invalid (`Format.valid`).
+    Raises BadCheckpoint if a file is truncated or weights are invalid (`Format.valid`); the errors of
+    `DiskWatch.wait`.
     """
     total = sum(span.nbytes for _, spans in wanted.values() for span in spans)
     done = 0
     order = sorted(
         wanted, key=lambda name: (wanted[name][1][0].file, wanted[name][1][0].offset), reverse=True
     )
-    pool = ThreadPoolExecutor(_READERS)
-    try:
-        running: list[tuple[str, Future[list[NDArray[np.uint8]]]]] = []
+    if not order:
+        progress(total, total)
+        return
+    first, *_ = wanted[order[-1]][1]
+    with closing(Readers(watch_of(first.file), _READERS, "weights")) as readers:
+        running: list[tuple[str, Callable[[], list[NDArray[np.uint8]]]]] = []
         while order or running:
             while order and len(running) <= _READERS:
                 name = order.pop()
-                running.append((name, pool.submit(_read, name, *wanted[name])))
-            name, future = running.pop(0)
+                running.append((name, readers.begin(partial(_read, name, *wanted[name]))))
+            name, wait = running.pop(0)
             progress(done, total)
-            parts = future.result()
+            parts = wait()
             yield name, parts
             done += sum(part.nbytes for part in parts)
         progress(total, total)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def read_layers(

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -11,6 +12,7 @@ import numpy as np
 import platformdirs
 from numpy.typing import NDArray
 
+from engine import reads
 from engine.checkpoints import Checkpoint, Weight, read_span
 from engine.checkpoints.storage import stored_nbytes
 from engine.compiled.matrix import TiledMatrix
@@ -100,13 +102,20 @@ class SubstituteFiles:
     @staticmethod
     def _read(path: Path, nbytes: int) -> NDArray[np.uint8] | None:
         try:
-            data = np.fromfile(path, np.uint8)
+            data = reads.aside(lambda: _content(path))
         except OSError:
             return None
         found = data[_CHECKSUM:]
         if len(found) != nbytes or data[:_CHECKSUM].tobytes() != _digest(found):
             return None
         return found
+
+
+def _content(path: Path) -> NDArray[np.uint8]:
+    """Return the bytes of a file, uint8 [bytes]. Raises OSError."""
+    with reads.opened(path) as file:
+        data = np.empty(os.fstat(file.fileno()).st_size, np.uint8)
+        return data[: reads.fill(data.data, file)]
 
 
 def free_for_substitutes() -> int:

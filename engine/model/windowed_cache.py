@@ -20,11 +20,11 @@ from engine.model.savepoints import MARGIN, WINDOW, Savepoints
 Bytes = NDArray[np.uint8]
 
 
-def narrows(windows: Sequence[int | None], capacity: int) -> bool:
+def narrows(windows: Sequence[int | None], capacity: int, apart: bool) -> bool:
     """Return whether the layers with a window keep fewer rows than others in a text of up to `capacity`
-    tokens. windows: of each layer, or None."""
+    tokens. windows: of each layer, or None. apart: as for `kept_slots`."""
     window = widest(windows)
-    return bool(window) and kept_slots(window, capacity) < capacity
+    return bool(window) and kept_slots(window, capacity, apart) < capacity
 
 
 def widest(windows: Sequence[int | None]) -> int:
@@ -214,7 +214,7 @@ class WindowedHostCache(WindowedCache, HostCache):
         """layers: as for `HostCache`. windows: that of each of them, or None. They narrow (`narrows`)."""
         pairs = list(zip(layers, windows, strict=True))
         super().__init__([layer for layer, window in pairs if not window], capacity)
-        slots = kept_slots(widest(windows), capacity)
+        slots = kept_slots(widest(windows), capacity, apart=False)
         self._begin(HostCache([layer for layer, window in pairs if window], slots), widest(windows))
         # For each layer, whether it has a window, and its number among those that are alike in this.
         self._numbers = [

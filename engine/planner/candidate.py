@@ -54,9 +54,14 @@ class Candidate:
         return COMPILED_RAM if compiled else PROCESS_RAM
 
     @property
+    def apart(self) -> bool:
+        """Whether the device has memory of its own, beside RAM."""
+        return self.device == "cuda"
+
+    @property
     def usable_nbytes(self) -> int:
         """Bytes on the device available for planning."""
-        if self.device == "cuda":
+        if self.apart:
             return self.machine.usable_vram - CUDA_VRAM
         return self.machine.usable_ram - self.process_ram
 
@@ -71,7 +76,8 @@ class Candidate:
             if (model.packed or compute.halves) and compute.unpacks:
                 taken += PIECE * compute.itemsize
         compute = self.compute(target)
-        rows = target.pass_rows(PROMPT_ROWS if compute.unpacks else STREAMED_ROWS, self.asked.context)
+        at_once = PROMPT_ROWS if compute.unpacks else STREAMED_ROWS
+        rows = target.pass_rows(at_once, self.asked.context, self.apart)
         in_a_layer = rows * _in_a_layer(target, compute)
         in_a_layer += rows * target.answers if compute.unpacks else 0
         # The logits as they are computed, and as they are processed, in float32.
@@ -113,7 +119,7 @@ class Candidate:
         target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
         if draft and not self.pair.shared and self.compute(draft).unpacks:
-            rows = draft.pass_rows(PROMPT_ROWS, self.asked.context)
+            rows = draft.pass_rows(PROMPT_ROWS, self.asked.context, self.apart)
             compute = self.compute(draft)
             taken += rows * (_in_a_layer(draft, compute) + draft.answers) * compute.state_itemsize
         return taken
@@ -147,14 +153,16 @@ class Candidate:
         context, own = self.asked.context, self.pair.shared
         if own and model is self.pair.draft:  # the rows of the text are the target's
             context = min(context, OWN_ROWS)
-        kept = sum(self._rows_nbytes(model, *shape) for shape in model.kept(context, whole=own))
-        if self.device == "cpu":
+        shapes = model.kept(context, self.apart, whole=own)
+        kept = sum(self._rows_nbytes(model, *shape) for shape in shapes)
+        if not self.apart:
             kept += self._saved_nbytes(model)
         return kept + model.states + (1 + self.budget) * model.state_row
 
     def _saved_nbytes(self, model: Outline) -> int:
         """Return the bytes of RAM that savepoints of rows in layers with a window take."""
-        return 0 if self.pair.shared else self._rows_nbytes(model, *model.saved(self.asked.context))
+        saved = model.saved(self.asked.context, self.apart)
+        return 0 if self.pair.shared else self._rows_nbytes(model, *saved)
 
     def _rows_nbytes(self, model: Outline, rows: int, numbers: int) -> int:
         """Return the bytes of so many rows of a model's KV cache, each of so many numbers."""

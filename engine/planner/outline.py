@@ -118,19 +118,20 @@ class Outline:
     window: int = 0
     window_row: int = 0
 
-    def kept(self, context: int, whole: bool = False) -> tuple[tuple[int, int], tuple[int, int]]:
+    def kept(self, context: int, apart: bool, whole: bool = False) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return what the KV cache of a text of `context` tokens has in layers without a window, and in those
-        with one: rows, and numbers in each. whole: whether these keep all rows, too."""
-        slots = context if whole or not self.window else kept_slots(self.window, context)
+        with one: rows, and numbers in each. apart: whether it lies in a card's memory, and savepoints in RAM.
+        whole: whether layers with a window keep all rows, too."""
+        slots = context if whole or not self.window else kept_slots(self.window, context, apart)
         return (context, self.kv_row - self.window_row), (slots, self.window_row)
 
-    def saved(self, context: int) -> tuple[int, int]:
+    def saved(self, context: int, apart: bool) -> tuple[int, int]:
         """Return the same of the savepoints of rows in layers with a window, at most."""
-        return saved_rows(self.window, context) if self.window else 0, self.window_row
+        return saved_rows(self.window, context, apart) if self.window else 0, self.window_row
 
-    def pass_rows(self, rows: int, context: int) -> int:
-        """Return how many rows of a prompt a pass reads that has memory for so many."""
-        return min(rows, context, ROOM if self.saved(context)[0] else context)
+    def pass_rows(self, rows: int, context: int, apart: bool) -> int:
+        """Return how many rows of a prompt a pass reads that has memory for so many. apart: as for `kept`."""
+        return min(rows, context, ROOM if self.saved(context, apart)[0] else context)
 
     @property
     def nbytes(self) -> int:

@@ -240,7 +240,7 @@ class TokenLogProbs(Struct, kw_only=True):
 
 
 class DiskSilence(Struct, tag=True, kw_only=True):
-    """The disk with the streamed weights does not answer, while the answer waits for them; it goes on as soon as the disk does."""
+    """The disk with the model does not answer, while a load or an answer waits for it, which goes on as soon as the disk does."""
 
     request: int
     seconds: float  # for which it has not answered, sent again every few seconds; 0: nothing is waited for any more

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from engine import catalog, planner, protocol
+from engine import catalog, planner, protocol, reads
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.drafts import stays_stored
 from engine.drafting import check_drafter
@@ -49,6 +50,8 @@ from engine.serving.fit import Fitted, fit
 from engine.serving.pair import LoadedPair, link_of
 from engine.serving.session import Session
 from engine.streaming import WeightLimits
+from engine.streaming.disk_watch import DiskWatch, ignore_silence
+from engine.streaming.readers import reading_aside
 from engine.tokenizer import Tokenizer, load_tokenizer
 
 log = logging.getLogger(__name__)
@@ -65,16 +68,38 @@ class LoadJob:
     cancelled: Callable[[], bool]
     layers: tuple[int, int] = (0, 0)  # number of complete layers, and of layers to load
 
+    @contextmanager
+    def watching(self, name: str) -> Iterator[None]:
+        """Return a context in which the client is told of a disk that does not answer, and which ends once
+        the user cancels, even if that disk is silent. name: of the model on the disk."""
+        watch = DiskWatch(name)
+        watch.on_silence = self.show_silence
+        try:
+            with reading_aside(watch):
+                yield
+        except Interrupted as error:
+            raise _cancelled() from error
+        finally:
+            watch.on_silence = ignore_silence
+
+    def show_silence(self, seconds: float) -> None:
+        """Report for how long the disk has not answered; see `DiskWatch.on_silence`."""
+        self.emit(protocol.DiskSilence(request=self.request, seconds=seconds))
+
     def report(self, stage: protocol.LoadStage, done: int = 0, total: int = 0) -> None:
         """Report the progress of a stage. Raises Interrupted if the user has cancelled."""
         if self.cancelled():
-            raise Interrupted("Loading was cancelled.", "Load the model again when you need it.")
+            raise _cancelled()
         layer, layers = self.layers
         self.emit(
             protocol.LoadProgress(
                 request=self.request, stage=stage, done=done, total=total, layer=layer, layers=layers
             )
         )
+
+
+def _cancelled() -> Interrupted:
+    return Interrupted("Loading was cancelled.", "Load the model again when you need it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,25 +145,33 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     BadOption if the target is to draft with a layer of its own that it lacks.
     """
     target_name = request.target or catalog.default_target()
-    draft_name = default_draft(target_name) if request.draft == "auto" else request.draft
     job.report("reading")
-    target = open_checkpoint(catalog.resolve(target_name))
-    if request.draft == "auto" and (companion := own_companion(target_name, target)):
+    auto = request.draft == "auto"
+    draft_name = reads.aside(lambda: default_draft(target_name)) if auto else request.draft
+    target = reads.aside(lambda: open_checkpoint(_path_of(target_name)))
+    if auto and (companion := reads.aside(lambda: own_companion(target_name, target))):
         return PairFiles(target_name, target, str(companion.path), heads=companion)
     own = built_in_heads(target)
     if draft_name == BUILT_IN and own is None:
         raise planner.no_own_layer(target.path.name)
-    if own and (draft_name == BUILT_IN or (draft_name is None and request.draft == "auto")):
+    if own and (draft_name == BUILT_IN or (draft_name is None and auto)):
         return PairFiles(target_name, target, BUILT_IN, heads=own)
     if not draft_name or draft_name == "none":
         return PairFiles(target_name, target)
     if draft_name == planner.SELF:
         return PairFiles(target_name, target, draft_name)
-    draft_path = catalog.resolve(draft_name)
-    if heads := open_heads(draft_path):
-        return PairFiles(target_name, target, draft_name, heads=heads)
-    draft = with_borrowed(open_checkpoint(draft_path), target)
-    return PairFiles(target_name, target, draft_name, draft)
+    with job.watching(Path(draft_name).name):
+        path = reads.aside(lambda: _path_of(draft_name))
+        if heads := reads.aside(lambda: open_heads(path)):
+            return PairFiles(target_name, target, draft_name, heads=heads)
+        draft = with_borrowed(reads.aside(lambda: open_checkpoint(path)), target)
+        return PairFiles(target_name, target, draft_name, draft)
+
+
+def _path_of(name: str) -> Path:
+    """Return the path of a model. Raises ModelNotFound if there is none."""
+    with reads.noted():
+        return catalog.resolve(name)
 
 
 def own_companion(target_name: str, target: Checkpoint) -> HeadsFile | None:
@@ -187,11 +220,11 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     if request.kv_cache != "f16" and not may_compile(request, device):
         raise _needs_compiled_passes(request.kv_cache)
     job.report("tokenizer")
-    tokenizer = load_tokenizer(files.target)
+    tokenizer = reads.aside(lambda: load_tokenizer(files.target))
     check_choice(tokenizer, describe(files.target).rows)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
     context = request.context or min(DEFAULT_CONTEXT, limit)
-    warning = " ".join(filter(None, map(uniformity_warning, files.checkpoints)))
+    warning = " ".join(filter(None, reads.aside(lambda: [*map(uniformity_warning, files.checkpoints)])))
     if warning:
         log.warning("%s", warning)
     return CheckedPair(request, files, tokenizer, context, remarks, warning)
@@ -199,7 +232,8 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
 
 def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> list[str]:
     """Log and return what speaks against the pair. Raises VocabularyMismatch if the pair cannot run."""
-    remarks = check_pair(tokenizer, load_tokenizer(draft), describe(target).rows, describe(draft).rows)
+    of_draft = reads.aside(lambda: load_tokenizer(draft))
+    remarks = check_pair(tokenizer, of_draft, describe(target).rows, describe(draft).rows)
     for remark in remarks:
         if remark.refused:
             raise VocabularyMismatch(remark.message, remark.hint)
@@ -293,7 +327,10 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
             pair.request.processor_helps == "measured" and not plan.forgoes_help,
         )
 
-    draft_model = load("draft", pair.files.draft) if pair.files.draft else None
+    draft_model = None
+    if pair.files.draft:
+        with job.watching(pair.files.draft.path.name):
+            draft_model = load("draft", pair.files.draft)
     target_model = load("target", pair.files.target)
     try:
         wanted = pair.files.heads
@@ -301,7 +338,8 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
             wanted = None  # by themselves, heads load where there is memory, and a layer where it pays
         heads = None
         if wanted:
-            with _left_out_if(pair.request.draft == "auto", wanted, pair.files.target):
+            optional = _left_out_if(pair.request.draft == "auto", wanted, pair.files.target)
+            with optional, job.watching(wanted.path.name):
                 heads = _heads(wanted, target_model, plan.context)
         draft: Sequence | None
         if pair.files.drafts_for_itself:

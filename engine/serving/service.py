@@ -11,6 +11,7 @@ import os
 import secrets
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -62,8 +63,9 @@ class EngineService:
     def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
         """Replace what is loaded by what the request names.
 
-        Raises SpecExecError (Interrupted if the user cancels). What is loaded stays until the files and the
-        request are found to be sound; after a later error, nothing is loaded.
+        Raises SpecExecError (Interrupted if the user cancels; DiskSilent if a disk does not answer for
+        minutes, of which `emit` is told before). What is loaded stays until the files and the request are
+        found to be sound; after a later error, nothing is loaded.
         """
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
@@ -72,19 +74,20 @@ class EngineService:
         from engine.serving.load import LoadJob, check, loaded_event, plan, resolve
 
         job = LoadJob(request.id, emit, cancelled)
-        try:
-            pair = check(job, request, resolve(job, request))
-            self._close()
-            self._keep_prompts(request)
-            self._pair = self.fitted = self._proof = None
-            pair, self._proof, about_card = proven(job, pair)
-            self._pair, self.fitted = pair, plan(pair)
-        except (MemoryError, RuntimeError) as error:
-            raise self._problem(error) from error
-        note = self.fitted.note
-        for _ in range(request.smaller):
-            note = self.fitted.shrink("ram") or note
-        note = self._build(job, note, warm=True)
+        with job.watching(Path(request.target or "").name or "the model"):
+            try:
+                pair = check(job, request, resolve(job, request))
+                self._close()
+                self._keep_prompts(request)
+                self._pair = self.fitted = self._proof = None
+                pair, self._proof, about_card = proven(job, pair)
+                self._pair, self.fitted = pair, plan(pair)
+            except (MemoryError, RuntimeError) as error:
+                raise self._problem(error) from error
+            note = self.fitted.note
+            for _ in range(request.smaller):
+                note = self.fitted.shrink("ram") or note
+            note = self._build(job, note, warm=True)
         assert self.session is not None
         about_card = self._proof.note if self._proof else about_card  # a kernel may have failed since
         note = " ".join(filter(None, [about_card, note]))
@@ -121,7 +124,10 @@ class EngineService:
             self._close()
             from engine.serving.load import LoadJob
 
-            note = self._build(LoadJob(request.id, discard, cancelled), note)
+            assert self._pair is not None
+            job = LoadJob(request.id, silence_only(emit), cancelled)
+            with job.watching(self._pair.files.target.path.name):
+                note = self._build(job, note)
             request = self._with_drafter(request)
 
     def _with_drafter(self, request: protocol.Chat) -> protocol.Chat:
@@ -276,8 +282,14 @@ class EngineService:
         return out_of_memory(error)
 
 
-def discard(event: protocol.Event) -> None:
-    """Ignore the event. This is the `emit` for events that nobody needs."""
+def silence_only(emit: Emit) -> Emit:
+    """Return what emits for how long a disk has not answered, and ignores all other events."""
+
+    def passed_on(event: protocol.Event) -> None:
+        if isinstance(event, protocol.DiskSilence):
+            emit(event)
+
+    return passed_on
 
 
 def out_of_memory(error: Exception) -> SpecExecError:

@@ -5,7 +5,7 @@ This package knows nothing about models, and only `link` needs torch.
 
 from engine.streaming.chunk_placement import WeightLimits
 from engine.streaming.chunks import CachedForm, StoredMatrix
-from engine.streaming.disk import DiskFile, open_files
+from engine.streaming.disk import DiskFile, close_files, open_files
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.mover import Bytes, Movable, Mover
 from engine.streaming.streamer import Streamer
@@ -23,5 +23,6 @@ __all__ = [
     "StoredTable",
     "Streamer",
     "WeightLimits",
+    "close_files",
     "open_files",
 ]

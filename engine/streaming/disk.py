@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import reads
 from engine.errors import StreamBroken
 from engine.machine.disk_reads import SECTOR
 
@@ -233,26 +234,38 @@ def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
     """Open each file for direct or buffered reads, whichever is faster on its disk.
 
     modified: the modification time of each file when its header was read (`Span.modified`); 0 if unknown.
-    Raises StreamBroken if a file has changed since that time, or cannot be opened.
+    Raises StreamBroken if a file has changed since that time, or cannot be opened; the errors of
+    `reads.aside`.
     """
+    return reads.aside(lambda: _opened(modified), close_files)
+
+
+def _opened(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
+    """See `open_files`."""
     files: dict[Path, DiskFile] = {}
     direct: dict[int, bool] = {}
     try:
         for path in sorted(modified):
-            files[path] = DiskFile(path)
+            with reads.noted():
+                files[path] = DiskFile(path)
+                disk = path.stat().st_dev
             if modified[path] not in (0, files[path].modified):
                 raise broken(path, "it has changed")
-            disk = path.stat().st_dev
             if disk not in direct:
                 direct[disk] = files[path].direct and _direct_is_faster(files[path])
             if not direct[disk]:
                 files[path].close()
-                files[path] = DiskFile(path, direct=False)
+                with reads.noted():
+                    files[path] = DiskFile(path, direct=False)
     except BaseException:
-        for file in files.values():
-            file.close()
+        close_files(files)
         raise
     return files
+
+
+def close_files(files: Mapping[Path, Readable]) -> None:
+    for file in files.values():
+        file.close()
 
 
 # To compare direct and buffered reads, each kind reads _PROBES times this many bytes: enough for the time to
@@ -275,7 +288,8 @@ def _direct_is_faster(file: DiskFile) -> bool:
         for number in range(2 * _PROBES):
             way = (file, other)[number % 2]
             begin = time.perf_counter()
-            way.read(into, number * _PROBE_NBYTES, _PROBE_NBYTES)
+            with reads.noted():
+                way.read(into, number * _PROBE_NBYTES, _PROBE_NBYTES)
             seconds[way].append(time.perf_counter() - begin)
         other.forget()
     finally:

@@ -1,8 +1,7 @@
 """Stream a model's matrices: some stay on the compute device, the others are moved there in each pass."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -18,15 +17,15 @@ from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_experts import DeviceExperts
 from engine.streaming.device_ring import DeviceLink, DeviceRing
 from engine.streaming.disk import MemoryFile, Readable, memory
-from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.expert_cache import ExpertCache
 from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Movable
 from engine.streaming.ram_tier import fill, pinning, read
+from engine.streaming.readers import Readers, watch_of
 from engine.streaming.ring import Ring
 from engine.streaming.staged_link import StagedLink
-from engine.streaming.table import DiskTable, RowReader
+from engine.streaming.table import DiskTable
 
 Tier = Literal["ram", "ssd"]  # of what is not on the compute device
 
@@ -58,8 +57,8 @@ class Streamer:
         self._files: dict[Path, Readable] = {**files}
         file = stored[0].spans[0].file
         self._model = file if file.suffix.lower() == ".gguf" else file.parent
-        self.watch = DiskWatch(self._model.name, crew)
-        self._rows = RowReader(self.watch, crew)
+        self.watch = watch_of(file, crew)
+        self._rows = Readers(self.watch, name="rows", crew=crew)
         for table in tables:
             table.reader = self._rows
         placed = placed_chunks(stored, limits, link is not None)
@@ -123,7 +122,8 @@ class Streamer:
             allocate = self._staged.room
         here = [number for number, is_here in enumerate(self._in_ram) if is_here]
         experts = [] if self._ram_slots else self._experts
-        filled = fill([*(self._chunks[number] for number in here), *experts], self._files, allocate, progress)
+        wanted = [*(self._chunks[number] for number in here), *experts]
+        filled = fill(wanted, self._files, allocate, progress, self.watch)
         for number, each in zip(here, filled, strict=False):
             if each.pinned:
                 self._slabs[number] = each.slab
@@ -158,8 +158,8 @@ class Streamer:
             cache.fill(first, slabs.__getitem__, progress)
             return
         into = link.slab(max(expert.nbytes for expert in experts))
-        with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
-            cache.fill(first, lambda expert: read(experts[expert], files, into, pool), progress)
+        with closing(Readers(self.watch, READERS, "fill")) as readers:
+            cache.fill(first, lambda expert: read(experts[expert], files, into, readers), progress)
 
     def _policy(self) -> ExpertPolicy:
         """Return a policy that knows what earlier answers have taught."""

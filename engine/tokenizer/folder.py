@@ -6,6 +6,7 @@ from typing import Any
 
 from tokenizers import AddedToken, Tokenizer
 
+from engine import reads
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint
 from engine.tokenizer.parts import TokenizerParts, named_errors
@@ -29,7 +30,7 @@ def from_folder(folder: Path) -> TokenizerParts:
 
 
 def _read(file: Path) -> bytes:
-    with file.open("rb") as stream:
+    with reads.noted(), file.open("rb") as stream:
         text = stream.read(FILE_LIMIT + 1)
     if len(text) > FILE_LIMIT or sum(map(text.count, (b",", b"[", b"{"))) > VALUES_LIMIT:
         raise BadCheckpoint(f"{file.name} is larger than that of any known model.", AGAIN)

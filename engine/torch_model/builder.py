@@ -31,6 +31,7 @@ from engine.streaming import (
     StoredMatrix,
     Streamer,
     WeightLimits,
+    close_files,
     open_files,
 )
 from engine.streaming.device_ring import DeviceLink
@@ -172,8 +173,7 @@ class Builder:
         if self.streamer:
             self.streamer.close()
         else:
-            for file in self._files.values():
-                file.close()
+            close_files(self._files)
 
     def _stored(self, weight: Weight, expert: tuple[int, int] | None = None) -> StoredMatrix[Packed]:
         return StoredMatrix(_matrix(weight, [], self.workspace), weight.spans, expert)

@@ -206,7 +206,7 @@ class TorchModel(Model):
         return TensorCache(rows, capacity, self.products, self.device)
 
     def text_cache(self, capacity: int) -> TensorCache:
-        if not narrows(self._windows, capacity):
+        if not narrows(self._windows, capacity, apart=self.device != "cpu"):
             return self.new_cache(capacity)
         shapes = row_shapes(self.config)
         return WindowedTensorCache(shapes, self._windows, capacity, self.products, self.device)

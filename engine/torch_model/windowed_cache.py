@@ -28,7 +28,7 @@ class WindowedTensorCache(WindowedCache, TensorCache):
         pairs = list(zip(shapes, windows, strict=True))
         super().__init__([None if window else shape for shape, window in pairs], capacity, dtype, device)
         of_windows = [shape if window else None for shape, window in pairs]
-        slots = kept_slots(widest(windows), capacity)
+        slots = kept_slots(widest(windows), capacity, apart=torch.device(device).type != "cpu")
         self._begin(TensorCache(of_windows, slots, dtype, device), widest(windows))
 
     @property

@@ -1784,6 +1784,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>Notice</name>
         <message>
+            <source>Details</source>
+            <translation>세부 정보</translation>
+        </message>
+        <message>
             <source>Problem: {}</source>
             <translation>문제: {}</translation>
         </message>
@@ -2695,6 +2699,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Let it draft for itself</source>
             <translation>스스로 초안 만들기</translation>
+        </message>
+        <message>
+            <source>Loading goes on as soon as the disk does. See that it is connected, or stop loading.</source>
+            <translation>디스크가 응답하면 불러오기가 바로 이어집니다. 디스크가 연결되어 있는지 확인하거나 불러오기를 중지하세요.</translation>
         </message>
         <message>
             <source>Not now</source>

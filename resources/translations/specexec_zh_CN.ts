@@ -1784,6 +1784,10 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>Notice</name>
         <message>
+            <source>Details</source>
+            <translation>详情</translation>
+        </message>
+        <message>
             <source>Problem: {}</source>
             <translation>问题：{}</translation>
         </message>
@@ -2695,6 +2699,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Let it draft for itself</source>
             <translation>让它自行起草</translation>
+        </message>
+        <message>
+            <source>Loading goes on as soon as the disk does. See that it is connected, or stop loading.</source>
+            <translation>磁盘一有响应，加载就会继续。请检查磁盘是否已连接，或停止加载。</translation>
         </message>
         <message>
             <source>Not now</source>

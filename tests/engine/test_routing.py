@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine import hub, routing
 from engine.bench.experts import measure
 from engine.bench.made_routing import Routing, routed
 from engine.routing import RoutingCounts, RoutingFile
@@ -70,6 +71,32 @@ def test_nothing_is_kept_of_a_model_that_is_gone(file, tmp_path):
     RoutingFile(tmp_path).keep(COUNTS)  # a folder without weights
     assert RoutingFile(file).read() is RoutingFile(tmp_path).read() is None
     assert not (tmp_path / "data").exists()
+
+
+def test_the_counts_of_a_model_that_is_deleted_go_with_it(file, tmp_path):
+    other = written(tmp_path / "there" / "models" / "other.gguf")
+    models = tmp_path / "here"
+    for each in (file, other):
+        RoutingFile(each).keep(COUNTS)
+    kept = RoutingFile(file).path
+    (model,) = hub.stored(models)
+    hub.delete(models, model)
+    assert not file.exists()
+    assert not kept.exists()
+    assert RoutingFile(other).read() == COUNTS
+    RoutingFile(file).delete()  # of a model that is gone
+
+
+def test_only_the_models_used_last_have_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(routing, "MOST_MODELS", 2)
+    first, second, third = (written(tmp_path / f"{name}.gguf") for name in "abc")
+    for age, each in ((3, first), (2, second), (1, first)):
+        RoutingFile(each).keep(COUNTS)
+        os.utime(RoutingFile(each).path, (0, 1000 - age))
+    RoutingFile(third).keep(OTHERS)
+    assert RoutingFile(second).read() is None
+    assert RoutingFile(first).read() == COUNTS
+    assert RoutingFile(third).read() == OTHERS
 
 
 @pytest.mark.parametrize(

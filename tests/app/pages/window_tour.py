@@ -201,7 +201,10 @@ class WindowTour:
         settle()
         self._stage.show("race: before the start", dialog)
         dialog.show_race(race())
+        dialog.page.clock.pause()
         self._stage.show("race: replayed", dialog)
+        dialog.page.clock.go_to(dialog.page.clock.end_s)
+        self._stage.show("race: at its end", dialog)
         dialog.close()
         instructions = window._panes.instructions
         instructions.button.click()

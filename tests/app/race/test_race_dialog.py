@@ -16,9 +16,12 @@ from app.race.race_dialog import RaceDialog
 from app.race.race_page import RacePage
 from app.rendering.message_actions import Action
 from app.widgets import motion, theme
+from app.widgets.elided_label import ElidedLabel
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines, answer
+from tests.app.pages.fit import misfits
+from tests.app.pages.stage import settle
 from tests.app.race.made import WORDS, lane, loads_by_name, race, say_answer
 from tests.app.race.test_race_run import asked, targets
 from tests.app.seen import labels, says
@@ -59,6 +62,20 @@ def opened(window: Window, question: str = "What is the sea?") -> RaceDialog:
 
 def texts(page: RacePage) -> list[str]:
     return [each.text.toPlainText() for each in page.lanes]
+
+
+def test_the_long_name_of_a_lane_is_shortened_beside_what_is_said_of_it(page: RacePage) -> None:
+    name = "Qwen3-Coder-30B-A3B-Instruct-Q4_K_M"
+    page.show_race(race(lane(target=name), lane(0.4, 3, target=f"Another-{name}")))
+    page.clock.pause()
+    page.clock.go_to(0.0)
+    settle()
+    assert page.width() == 760
+    assert misfits(page) == []
+    page.clock.go_to(page.clock.end_s)
+    assert misfits(page) == [], "there is room for what is said at the end"
+    (shown,) = (each for each in page.lanes[0].findChildren(ElidedLabel) if each.text() == name)
+    assert shown.toolTip() == name
 
 
 def test_an_answer_offers_a_race_with_its_question_and_what_was_before(

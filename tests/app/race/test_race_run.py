@@ -27,7 +27,7 @@ class Heard:
         self.races: list[RaceRecording] = []
         self.failures: list[tuple[str, str]] = []
         run.finished.connect(self.races.append)
-        run.failed.connect(lambda *what: self.failures.append(what))
+        run.failed.connect(lambda words: self.failures.append(words[:2]))
 
 
 @pytest.fixture

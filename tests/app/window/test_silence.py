@@ -1,11 +1,13 @@
 """A disk that does not answer: the window says so as long as the answer waits for it, and offers to stop."""
 
+from collections.abc import Callable
+
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
 from app.window.window import Window
 from engine.protocol import messages
-from tests.app.fake_engine import FakeEngines, answer, grown
+from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, load_at_once, loaded
 from tests.app.window.test_window import ask, delta, last_answer, notice_text, reach
 
 SAID = "The disk with the model does not answer"
@@ -37,6 +39,59 @@ def test_a_silent_disk_is_told_of_until_it_answers(
     engines.last.say(delta(request, "two"), answer(request, "one two"))
     reach(window, qtbot, State.READY)
     assert last_answer(window).text == "one two"
+
+
+def begin_loading(connection: FakeConnection, request: messages.Request) -> None:
+    """Answer Load with its progress only; the test goes on from there."""
+    if isinstance(request, messages.Load):
+        connection.say(messages.LoadProgress(request=request.id, stage="target", done=1, total=2))
+
+
+def test_a_disk_that_is_silent_while_a_model_loads_is_told_of_until_it_answers(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    engines = FakeEngines(begin_loading)
+    window = make_window(engines)
+    qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Load)))
+    request = engines.last.asked(messages.Load)[0].id
+    engines.last.say(silence(request, 10.2))
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    assert SAID in notice_text(window)
+    assert "Loading goes on as soon as the disk does" in notice_text(window)
+    status = window.header.status.state
+    assert status.text() == "The disk has not answered for 10 s"
+    engines.last.say(silence(request, 0.0))
+    qtbot.waitUntil(lambda: window.transcript.notice is None)
+    assert status.text() == "Loading the model…"
+    engines.last.say(silence(request, 10.0))
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    engines.last.say(silence(request, 0.0), loaded(request))
+    reach(window, qtbot, State.READY)
+    assert window.transcript.notice is None
+    assert status.text() == "● Ready"
+
+
+def test_loading_is_stopped_while_the_disk_is_silent(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    engines = FakeEngines(begin_loading)
+    window = make_window(engines)
+    qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Load)))
+    request = engines.last.asked(messages.Load)[0].id
+    engines.last.say(silence(request, 10.0))
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    window.transcript.notice.button.click()
+    assert engines.last.asked(messages.Cancel)
+    engines.last.say(
+        silence(request, 0.0),
+        messages.Failed(request=request, kind="cancelled", message="Loading was cancelled.", hint=""),
+    )
+    reach(window, qtbot, State.LOAD_FAILED)
+    assert "Loading was cancelled." in notice_text(window)
+    engines.last.script = load_at_once
+    window.transcript.notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert window.transcript.notice is None
 
 
 def test_stop_ends_the_wait_for_a_silent_disk(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:

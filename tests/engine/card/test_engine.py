@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine import protocol
-from engine.checkpoints import open_checkpoint
+from engine.checkpoints import open_checkpoint, windows
 from engine.decoding.ahead import GrowingAhead
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
@@ -21,6 +21,7 @@ from engine.drafting.none import NoDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.errors import BadCheckpoint
 from engine.machine.disk_reads import SECTOR
+from engine.model.description import described
 from engine.model.interface import no_progress
 from engine.model.rows import Output, Rows
 from engine.model.sequence import Sequence
@@ -38,6 +39,7 @@ from engine.torch_model.forward import TorchModel
 from engine.torch_model.graphs import CudaRecorder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_products import NearProducts
+from engine.torch_model.windowed_cache import WindowedTensorCache
 from tests.engine.card.card import CARD, DEVICE
 from tests.engine.card.kernels import TYPE
 from tests.engine.checkpoints.gguf_converter import convert
@@ -45,7 +47,7 @@ from tests.engine.heads import made
 from tests.engine.heads.test_service import METHODS, answer, write_target
 from tests.engine.models import CONTEXT, VOCABULARY, disturbed, ours, reference
 from tests.engine.planner.made import DESKTOP
-from tests.engine.sessions import Session
+from tests.engine.sessions import Session, assert_same
 from tests.engine.torch_model.test_builder import TEXT, expected
 
 RAM = WeightLimits(60_000)
@@ -153,9 +155,28 @@ def test_in_a_pass_of_a_tree_over_states_the_host_waits_for_nothing(tmp_path):
     model.close()
 
 
-def on_card(module) -> TorchModel:
+def on_card(module, windows=()) -> TorchModel:
     model = ours(module)
-    return TorchModel(model.module.to(TYPE), model.config, model.dtype, TYPE)
+    return TorchModel(model.module.to(TYPE), model.config, model.dtype, TYPE, windows=windows)
+
+
+def test_a_card_keeps_the_rows_of_windows_only_although_savepoints_take_more_ram(monkeypatch):
+    """A processor, whose memory that is, keeps all rows of so short a text."""
+    monkeypatch.setattr(windows, "ROOM", 32)
+    module = reference("qwen2_window")
+    of_layers = described("tiny", module.config.model_type, module.config.to_dict()).windows
+    narrow, whole = on_card(module, of_layers), on_card(module)
+    here, there = (model.text_cache(300) for model in (ours(module, windows=of_layers), narrow))
+    assert not isinstance(here, WindowedTensorCache)
+    assert isinstance(there, WindowedTensorCache)
+    assert there.nbytes < whole.text_cache(300).nbytes < there.nbytes + there.saved_nbytes
+    session = Session(Sequence(narrow, 300), Sequence(whole, 300), seed=1)
+    for count in (120, 100, 5):
+        session.extend(count)
+        session.grow(passes=1, most=14)
+    for found, right in session.held:
+        assert_same(right, found)
+    assert session.both[0].cache.dropped
 
 
 def test_recorded_passes_equal_launched_ones():

@@ -54,7 +54,7 @@ def window_of(kind):
 
 
 def slots_of(kind):
-    return kept_slots(window_of(kind), CAPACITY)
+    return kept_slots(window_of(kind), CAPACITY, apart=False)
 
 
 def assert_next(logits, tokens, kind):
@@ -219,7 +219,7 @@ def test_the_memory_is_what_was_counted(kind, tmp_path):
     name, _, rounded = kind.partition(" ")
     file = stored(tiny(name, max_position_embeddings=CAPACITY), tmp_path)
     outline, cache_of = checkpoint_outline(file, "tiny"), sequence_of(kind).cache
-    kept, saved_rows = outline.kept(CAPACITY), outline.saved(CAPACITY)
+    kept, saved_rows = outline.kept(CAPACITY, apart=False), outline.saved(CAPACITY, apart=False)
     itemsize = 34 / 32 if rounded else 2
 
     def nbytes(rows, numbers):

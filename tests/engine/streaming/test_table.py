@@ -12,7 +12,7 @@ from engine.errors import Interrupted, StreamBroken
 from engine.machine.disk_reads import SECTOR
 from engine.streaming import DiskTable, disk_watch
 from engine.streaming.disk_watch import DiskWatch
-from engine.streaming.table import RowReader
+from engine.streaming.readers import Readers
 
 PATIENCE_S = 10
 
@@ -62,7 +62,7 @@ class NumberedRows:
 
 def test_a_thread_reads_rows_for_those_that_compute_and_stop_ends_their_wait():
     threads = threading.active_count()
-    file, reader = NumberedRows(), RowReader(DiskWatch("weights"))
+    file, reader = NumberedRows(), Readers(DiskWatch("weights"))
     table = DiskTable(Span(Path("table"), 0, 3 * SECTOR, (3, SECTOR // 2), "F16"), file)
     table.reader = reader
     interruption.interrupt()
@@ -82,7 +82,7 @@ def test_a_thread_reads_rows_for_those_that_compute_and_stop_ends_their_wait():
 
 def test_closing_ends_a_wait_for_rows_and_a_later_one(monkeypatch):
     monkeypatch.setattr(disk_watch, "LEFT_S", 0.0)  # the thread that reads is left behind
-    file, reader, ended = NumberedRows(), RowReader(DiskWatch("weights")), []
+    file, reader, ended = NumberedRows(), Readers(DiskWatch("weights")), []
     table = DiskTable(Span(Path("table"), 0, 3 * SECTOR, (3, SECTOR // 2), "F16"), file)
     table.reader = reader
 

@@ -49,7 +49,7 @@ def sequence_of(kind):
 
 
 def slots_of(kind):
-    return kept_slots(CONFIGS[kind]["sliding_window"], CAPACITY)
+    return kept_slots(CONFIGS[kind]["sliding_window"], CAPACITY, apart=False)
 
 
 def text_of(count, seed=0):
@@ -140,7 +140,7 @@ def test_the_memory_is_what_was_counted(kind, tmp_path):
     module, model, _ = pair(kind)
     module.save_pretrained(tmp_path)
     outline = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
-    kept, saved = outline.kept(CAPACITY), outline.saved(CAPACITY)
+    kept, saved = outline.kept(CAPACITY, apart=False), outline.saved(CAPACITY, apart=False)
     taken = model.text_cache(CAPACITY)
     assert taken.nbytes == sum(4 * (rows + 1) * numbers for rows, numbers in kept)
     assert taken.saved_nbytes == 4 * saved[0] * saved[1]

@@ -1,0 +1,90 @@
+"""Threads that read for those that compute."""
+
+import threading
+
+import pytest
+
+from engine import interruption, reads
+from engine.errors import Interrupted
+from engine.streaming import disk_watch
+from engine.streaming.disk_watch import DiskWatch
+from engine.streaming.readers import Readers, reading_aside, watch_of
+
+PATIENCE_S = 10
+
+
+@pytest.fixture
+def stopped():
+    """Stop was pressed."""
+    interruption.interrupt()
+    yield
+    interruption.resume()
+
+
+def test_work_is_done_aside_only_where_a_thread_is_helped():
+    def here():
+        return threading.current_thread()
+
+    assert reads.aside(here) is here()
+    with reading_aside(DiskWatch("model")):
+        other = reads.aside(here)
+        assert other is not here()
+        assert reads.aside(lambda: reads.aside(here)) is other, "what works aside reads by itself"
+    assert reads.aside(here) is here()
+    assert not other.is_alive()
+
+
+def test_errors_reach_the_thread_that_waits():
+    def fail():
+        raise OSError("no such disk")
+
+    with reading_aside(DiskWatch("model")):
+        with pytest.raises(OSError, match="no such disk"):
+            reads.aside(fail)
+        assert reads.aside(lambda: 3) == 3
+
+
+def test_only_single_reads_count_as_the_disks_silence():
+    watch, begun, goes_on = DiskWatch("model"), threading.Event(), threading.Event()
+
+    def work():
+        with reads.noted():
+            begun.set()
+            assert goes_on.wait(PATIENCE_S)
+        return watch.silent_s
+
+    readers = Readers(watch)
+    end = readers.begin(work)
+    assert begun.wait(PATIENCE_S)
+    assert watch.silent_s > 0
+    goes_on.set()
+    assert end() == 0
+    readers.close()
+
+
+def test_what_comes_when_nobody_waits_any_more_is_discarded(stopped, monkeypatch):
+    monkeypatch.setattr(disk_watch, "LEFT_S", 0.0)
+    goes_on, left = threading.Event(), []
+
+    def work():
+        with reads.noted():
+            assert goes_on.wait(PATIENCE_S)
+        return "an open file"
+
+    threads = set(threading.enumerate())
+    with reading_aside(DiskWatch("model")), pytest.raises(Interrupted):
+        reads.aside(work, left.append)
+    (reader,) = set(threading.enumerate()) - threads
+    assert left == []
+    goes_on.set()
+    reader.join(PATIENCE_S)
+    assert left == ["an open file"]
+
+
+def test_what_a_thread_makes_while_it_is_helped_waits_with_the_same_watch(tmp_path):
+    watch = DiskWatch("a pair")
+    with reading_aside(watch):
+        with reading_aside(inner := DiskWatch("its draft")):
+            assert watch_of(tmp_path / "model.gguf") is inner
+        assert watch_of(tmp_path / "model.gguf") is watch
+    assert watch_of(tmp_path / "model.gguf") is not watch
