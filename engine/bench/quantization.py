@@ -186,9 +186,10 @@ def _gptqmodel_layers(packed: "Packed") -> "dict[str, Callable[[Tensor], object]
                 in_features=columns, out_features=rows, bias=False,
             )  # fmt: skip
         stored = (torch.int32, torch.int32, torch.float16, torch.int32)
-        for part, dtype, buffer in zip(
-            packed.parts, stored, ("qweight", "qzeros", "scales", "g_idx"), strict=True
-        ):
+        device = packed.parts[0].device
+        index = torch.arange(columns, dtype=torch.int32, device=device) // USUAL_GROUPS.size
+        parts = *packed.parts, index.view(torch.uint8)
+        for part, dtype, buffer in zip(parts, stored, ("qweight", "qzeros", "scales", "g_idx"), strict=True):
             place = getattr(layer, buffer)
             setattr(layer, buffer, part.view(dtype).view(place.shape).clone())
         layer.post_init()

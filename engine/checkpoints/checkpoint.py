@@ -37,29 +37,38 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """How the numbers of a GPTQ or AWQ matrix are packed.
+    """How the numbers of a matrix are packed, where its format leaves that open: in GPTQ, AWQ and W4.
 
     Attributes: `bits`, per number; `size`, the number of columns that share a scale; `zero_offset`, a number
-    to add to stored zero points (1 in the AutoGPTQ format v1, else 0).
+    to add to stored zero points (1 in the AutoGPTQ format v1, else 0); `indexed`, whether an index tells the
+    group of each column, as GPTQ's act order needs it.
     """
 
     bits: int
     size: int
     zero_offset: int
+    indexed: bool = False
 
     @staticmethod
-    def named(name: str) -> "Groups":
-        """Return the groups of a matrix from a name that `packing_name` has made of them."""
-        return Groups(*map(int, name.split("-")[1:]))
+    def named(name: str, columns: int) -> "Groups":
+        """Return the groups of a matrix with so many columns from a name that `packing_name` has made."""
+        _, bits, size, zero_offset, *index = name.split("-")
+        return Groups(int(bits), columns if size == _WHOLE else int(size), int(zero_offset), bool(index))
 
 
 USUAL_GROUPS = Groups(bits=4, size=128, zero_offset=1)  # as most files of GPTQ and AWQ have them
+_WHOLE = "row"  # in place of the size of a group that has all columns
 
 
-def packing_name(form: str, groups: Groups | None) -> str:
-    """Return the name of a way to pack matrices: that of the format, and the numbers of its groups if it has
-    groups, such as "GPTQ-4-128-1"."""
-    return f"{form}-{groups.bits}-{groups.size}-{groups.zero_offset}" if groups else form
+def packing_name(form: str, groups: Groups | None, columns: int) -> str:
+    """Return the name of a way to pack matrices, here one with so many columns. It tells all that kernels
+    differ by: the format and, if that has groups, their numbers, such as "GPTQ-4-128-1", or
+    "GPTQ-4-row-1-index" if a row is one group and there is an index."""
+    if groups is None:
+        return form
+    size = groups.size if groups.size < columns else _WHOLE
+    index = "-index" if groups.indexed else ""
+    return f"{form}-{groups.bits}-{size}-{groups.zero_offset}{index}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class Weight:
     `rope_heads`, the number of heads in Q or K if its rows are in GGUF's llama order (the two halves of each
     head interleaved) and must be restored to HF's order (one half after the other), else 0; `plus`, a number
     to add to every number after unpacking (GGUF stores Gemma's norms one larger); `groups`, the packing for
-    GPTQ and AWQ, else None; `decay`, whether numbers x are stored as -exp(x) (GGUF's decays of DeltaNet);
+    GPTQ, AWQ and W4, else None; `decay`, whether numbers x are stored as -exp(x) (GGUF's decays of DeltaNet);
     `in_turn`, whether what belongs to an expert's gate and to its up projection is stored in turn (rows of a
     matrix, columns of biases), as in gpt-oss's own folders.
     """

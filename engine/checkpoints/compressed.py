@@ -8,7 +8,7 @@ compressed-tensors (compressors/pack_quantized and nvfp4). Reads no weights.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from engine.checkpoints.checkpoint import Span, Weight
+from engine.checkpoints.checkpoint import Groups, Span, Weight
 from engine.checkpoints.quantization_faults import DAMAGED, bad, unsupported
 from engine.errors import BadCheckpoint
 
@@ -87,10 +87,10 @@ def _matrix(
         return Weight((rows, columns), "NVFP4_APART", (span, scales, weight_global_scale))
     if span.storage != "I32" or scales.storage not in _SUFFIXES or weight_global_scale is not None:
         raise unsupported(f"as {span.storage} with scales in {scales.storage}")
-    suffix = _SUFFIXES[scales.storage]
+    suffix, groups = _SUFFIXES[scales.storage], Groups(4, columns // scales.shape[1], 0)
     if weight_zero_point is None:
-        return Weight((rows, columns), f"W4{suffix}", (span, scales))
+        return Weight((rows, columns), f"W4{suffix}", (span, scales), groups=groups)
     zeros = weight_zero_point
     if zeros.storage != "I32" or zeros.shape != (-(-rows // 8), scales.shape[1]):
         raise bad(span, name, f"{zeros.shape} zero points do not fit {scales.shape} scales")
-    return Weight((rows, columns), f"W4_ZEROS{suffix}", (span, scales, zeros))
+    return Weight((rows, columns), f"W4_ZEROS{suffix}", (span, scales, zeros), groups=groups)

@@ -189,7 +189,7 @@ def _matrix(module: str, parts: dict[str, Span], packing: Packing) -> Weight:
         shape=(rows, columns),
         format=packing.method.upper() + _FORMATS[scales.storage],
         spans=tuple(parts.values()),
-        groups=Groups(bits, size, packing.zero_offset),
+        groups=Groups(bits, size, packing.zero_offset, indexed=index is not None),
     )
 
 
@@ -231,12 +231,13 @@ def without_plain_indices(weights: Mapping[str, Weight]) -> dict[str, Weight]:
     """
 
     def plain(weight: Weight) -> bool:
-        if weight.groups is None or len(weight.spans) < len(PARTS):
+        if weight.groups is None or not weight.groups.indexed:
             return False
         index = read_span(weight.spans[-1]).view(np.int32)
         return np.array_equal(index, np.arange(len(index)) // weight.groups.size)
 
-    return {
-        name: replace(weight, spans=weight.spans[:-1]) if plain(weight) else weight
-        for name, weight in weights.items()
-    }
+    def without(weight: Weight) -> Weight:
+        assert weight.groups is not None
+        return replace(weight, spans=weight.spans[:-1], groups=replace(weight.groups, indexed=False))
+
+    return {name: without(weight) if plain(weight) else weight for name, weight in weights.items()}

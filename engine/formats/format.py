@@ -30,6 +30,11 @@ class Format(ABC):
         """The storage of each part of a matrix, as in `checkpoints.storage.BLOCKS`. GPTQ may lack the last
         part."""
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether a matrix has `checkpoints.Groups`, because the format leaves their size open."""
+        return False
+
     @abstractmethod
     def valid(self, parts: Parts) -> bool:
         """Return whether every number is finite and every index lies within its table, so that a damaged file

@@ -41,6 +41,10 @@ class GroupedFormat(Format):
     def parts(self) -> tuple[str, ...]:
         return "I32", "I32", self.scales.name, *(() if self.awq else ("I32",))
 
+    @property
+    def has_groups(self) -> bool:
+        return True
+
     def valid(self, parts: Parts) -> bool:
         if not len(parts[2]):
             return True

@@ -48,6 +48,10 @@ class NibbleFormat(Format):
         scales = self.scales.name if isinstance(self.scales, PlainFormat) else "U8"
         return ("U8", scales, *({"": (), "zeros": ("I32",)}.get(self.third, ("F32",))))
 
+    @property
+    def has_groups(self) -> bool:
+        return isinstance(self.scales, PlainFormat)
+
     def valid(self, parts: Parts) -> bool:
         if self.scales == "E8M0":
             return not (parts[1] > _MOST_EXPONENT).any()

@@ -8,7 +8,7 @@ from engine.compiled.layout import BLOCK, layout_of
 from engine.compiled.matrix import can_tile
 from engine.compiled.slices import UNROLLED
 from engine.compiled.states import FEW_COLUMNS, StateShape
-from engine.formats import NibbleFormat, PlainFormat, format_named
+from engine.formats import GroupedFormat, NibbleFormat, PlainFormat, format_named
 from engine.formats.format import RowFormat
 from engine.model.architectures import family_of
 from engine.model.description import Description
@@ -49,7 +49,9 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     if norms_behind_biases or description.clip is not None:
         return False
     return all(
-        _covered(name, weight) if weight.groups is None else not streamed and can_transcode(weight)
+        not streamed and can_transcode(weight)
+        if isinstance(format_named(weight.format), GroupedFormat)
+        else _covered(name, weight)
         for name, weight in weights.items()
     )
 

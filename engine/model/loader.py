@@ -5,7 +5,7 @@ from engine.checkpoints.grouped import without_plain_indices
 from engine.compiled.layout import layout_of
 from engine.compiled.parts_packer import packer_of
 from engine.compiled.product import prepare_products
-from engine.formats import grouped_blocks, joined
+from engine.formats import GroupedFormat, format_named, grouped_blocks, joined
 from engine.model.architectures import family_of
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
@@ -83,7 +83,11 @@ def prepare_compiled(checkpoint: Checkpoint) -> None:
     """Compile the kernels for the checkpoint's formats that have tiles, or that are written in such formats;
     or read them from the cache."""
     weights = checkpoint.weights.values()
-    grouped = {weight.groups.bits for weight in weights if weight.groups}
+    grouped = {
+        weight.groups.bits
+        for weight in weights
+        if weight.groups and isinstance(format_named(weight.format), GroupedFormat)
+    }
     if grouped:
         grouped_blocks.prepare_kernel()
     names = {weight.format for weight in weights}

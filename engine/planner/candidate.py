@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.checkpoints.cuts import PIECE
 from engine.checkpoints.storage import stored_nbytes
+from engine.planner.launches import recordings_nbytes
 from engine.planner.layer_placement import LayerPlacement, place, resident_layers
 from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
@@ -87,6 +88,7 @@ class Candidate:
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
             taken += self._draft_rooms_nbytes(draft)
+            taken += self._recordings_nbytes(draft)
         taken += self._heads_nbytes
         if self.device == "cpu" and self.machine.compiled:
             taken += draft.tiling if draft and not self.draft_unpacked else 0
@@ -124,6 +126,16 @@ class Candidate:
             taken += rows * (_in_a_layer(draft, compute) + draft.answers) * compute.state_itemsize
         return taken
 
+    def _recordings_nbytes(self, model: Outline) -> int:
+        """Return the bytes of a card that the recorded passes of a model take if all of it is there; 0 if its
+        passes are not recorded."""
+        if self.device != "cuda" or model.experts or model.states:
+            return 0
+        heads, compute = self.pair.heads, self.compute(model)
+        read = heads.read if heads and model is self.pair.target else 0
+        a_row = model.vocabulary, _in_a_layer(model, compute), read
+        return recordings_nbytes(self.asked.context, *a_row, compute.state_itemsize)
+
     @property
     def expansion(self) -> float:
         """How many bytes each stored byte of the target's takes that stays on the device."""
@@ -140,6 +152,9 @@ class Candidate:
     def free_nbytes(self) -> int:
         """Bytes on the device for the target's weights."""
         free, target = self.usable_nbytes - self.overhead_nbytes, self.pair.target
+        if recorded := self._recordings_nbytes(target):  # if it is there as a whole
+            whole = loaded_nbytes(target, self.target_unpacked, self.compute(target).itemsize)
+            free = free - recorded if free >= whole + recorded else min(free, whole - 1)
         limit = self.device_limit_nbytes
         if (free if limit is None else min(free, limit)) < self.expansion * target.multiplied:
             free -= self.beside_streamed_nbytes
@@ -200,6 +215,7 @@ class Candidate:
         taken = placement.device + placement.ring + placement.table + self.overhead_nbytes
         taken += placement.packing - int(self.lent * placement.device)
         taken += self.beside_streamed_nbytes if placement.ram or placement.ssd else 0
+        taken += self._recordings_nbytes(self.pair.target) if placement.whole else 0
         tiled = placement.device + placement.table + placement.packing
         return taken + int((self.expansion - 1) * tiled)
 

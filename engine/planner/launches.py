@@ -9,6 +9,24 @@ from functools import lru_cache
 from engine.catalog import CatalogModel, Variant, sizes
 from engine.checkpoints import Weight
 from engine.checkpoints.cuts import cut_rows, moved_rows, unpacked_rows
+from engine.planner.run_rows import RECORDED, RECORDED_ROWS, SEEN_KEYS
+
+
+def recordings_nbytes(slots: int, vocabulary: int, in_a_layer: int, read: int, itemsize: int) -> int:
+    """Return the bytes that the recordings of a model's passes take on a card, once there are all of them.
+
+    slots: of the model's cache. Numbers of a row, of `itemsize` bytes each: `vocabulary`: logits;
+    `in_a_layer`: what a pass has at one time besides; `read`: what heads read.
+    """
+    doublings = ((slots - 1) // SEEN_KEYS).bit_length()
+    buckets = [min(SEEN_KEYS << doubling, slots) for doubling in range(doublings + 1)]
+    rows = sum(RECORDED)
+    # Recordings share a copy of their logits, and memory of their own for what passes compute, as only one is
+    # replayed at a time.
+    numbers = RECORDED_ROWS * (2 * vocabulary + in_a_layer) + len(buckets) * rows * read
+    # Tokens, positions and slots of the rows, positions of the keys, in 8 bytes each; and what each row sees.
+    places = 8 * (len(buckets) * 3 * rows + len(RECORDED) * sum(buckets)) + rows * sum(buckets)
+    return numbers * itemsize + places
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,7 +10,10 @@ STREAMED_ROWS = 512
 PROMPT_ROWS = 2048
 # Of a prompt, in a head that torch runs.
 HEAD_ROWS = 2048
-# Of the largest pass that is recorded on a card, and replayed if the whole model is there.
-RECORDED_ROWS = 64
+# Of passes that are recorded on a card, and replayed if the whole model is there; and of the largest one.
+RECORDED = (1, 4, 16, 32, 64)
+RECORDED_ROWS = RECORDED[-1]
+# Keys that recorded passes read at least. There are others that read twice as many, and so on.
+SEEN_KEYS = 256
 # Of a draft beside its target's: the nodes of a tree, and those that grow while the target verifies it.
 OWN_ROWS = 1024

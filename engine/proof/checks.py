@@ -5,7 +5,8 @@ Each takes the card, the kernel's subject and the way, which this process takes 
 kernel's speed where the card measures. It raises `Differs` if the results differ.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import gcd
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +28,9 @@ from engine.torch_model.visibility import TensorRows, Visibility
 _SUMS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 _NUMBERS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 _ROWS, _COLUMNS = 192, 512
-_UNSPLIT = 256  # columns of a matrix that a kernel multiplies whole: it writes other sums than that of parts
+# Columns of a matrix that a kernel multiplies whole, which writes other sums than that of parts; and rows of
+# one that it multiplies whole whatever its columns are.
+_UNSPLIT, _TALL = 256, 4128
 # Random matrices of the formats with two levels of scales hold numbers of some thousands: their products with
 # numbers of this size stay far below 65,504, the largest number of float16.
 _INPUTS = 2.0**-6
@@ -70,37 +73,39 @@ def check_halves(card: TestedCard, subject: list[str], way: str) -> Speed | None
 
 def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
-
-    expected = _reference(_packed(name, dtype, torch.device("cpu"))).double()
-    with torch.inference_mode(False):
-        out = torch.empty(expected.numel(), dtype=_dtype(dtype), device=card.device)
-    shown = _unpacked(_packed(name, dtype, card.device), out, way)
-    expect(shown, expected, _NUMBERS[dtype] * expected.abs(), "unpacked numbers")
+    usual = _ROWS, _whole(name, _COLUMNS)
+    for shape in filter(None, (usual, _edge(name))):
+        expected = _reference(_packed(name, dtype, torch.device("cpu"), *shape)).double()
+        with torch.inference_mode(False):
+            out = torch.empty(expected.numel(), dtype=_dtype(dtype), device=card.device)
+        shown = _unpacked(_packed(name, dtype, card.device, *shape), out, way)
+        expect(shown, expected, _NUMBERS[dtype] * expected.abs(), "unpacked numbers")
     if not card.measures:
         return None
-    large = _packed(name, dtype, card.device, _MEASURED, _MEASURED)
+    large = _packed(name, dtype, card.device, _MEASURED, _whole(name, _MEASURED))
     count = large.shape[0] * large.shape[1]
     out = torch.empty(count, dtype=_dtype(dtype), device=card.device)
     possible = _memory(card) / (large.nbytes / count + out.itemsize)
     rate = count / seconds(card, lambda: _unpacked(large, out, way))
-    return Speed(rate, possible, "weights/s", launch_s=_launching(card, _packed(name, dtype, card.device)))
+    launch_s = _launching(card, _packed(name, dtype, card.device, *usual))
+    return Speed(rate, possible, "weights/s", launch_s=launch_s)
 
 
 def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
-    for columns, most in ((_COLUMNS, 200), (_UNSPLIT, 64)):
+    for shape, counts in _multiplied(name):
         weights, on_card = (
-            _packed(name, dtype, device, columns=columns) for device in (torch.device("cpu"), card.device)
+            _packed(name, dtype, device, *shape) for device in (torch.device("cpu"), card.device)
         )
         numbers = _reference(weights)
         if way == "triton" and not _is_fused(on_card):
             raise RuntimeError("There is no kernel for this card.")
-        for rows in dict.fromkeys((1, 16, 64, most)):
+        for rows in counts:
             x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(weights.workspace.states)
             _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
     if not card.measures:
         return None
-    large = _packed(name, dtype, card.device, _MEASURED, _MEASURED)
+    large = _packed(name, dtype, card.device, _MEASURED, _whole(name, _MEASURED))
     x = torch.randn(1, large.shape[1], device=card.device).to(large.workspace.states)
     return Speed(large.nbytes / seconds(card, lambda: large.product(x)), _memory(card), "B/s")
 
@@ -239,17 +244,46 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: f
     return scores.softmax(dim=-1) @ value
 
 
-def _packed(
-    name: str, dtype: str, device: torch.device, rows: int = _ROWS, columns: int = _COLUMNS
-) -> Packed:
-    """Return a random matrix. name: as `engine.checkpoints.packing_name` makes it. columns: their number at
-    least; groups may need more."""
-    form = name.partition("-")[0]
-    if not isinstance(format_named(form), GroupedFormat):
-        return random_packed(form, (rows, columns), device, _dtype(dtype))
-    groups = Groups.named(name)
-    columns = -(-columns // groups.size) * groups.size
+def _packed(name: str, dtype: str, device: torch.device, rows: int, columns: int) -> Packed:
+    """Return a random matrix. name: as `engine.checkpoints.packing_name` makes it."""
+    form, groups = name.partition("-")[0], _groups(name, columns)
     return random_packed(form, (rows, columns), device, _dtype(dtype), groups=groups)
+
+
+def _multiplied(name: str) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
+    """Yield the shapes of the matrices by which to multiply, each with the numbers of rows of x."""
+    yield (_ROWS, _whole(name, _COLUMNS)), (1, 16, 64, 200)
+    unsplit = _whole(name, _UNSPLIT)
+    yield (_ROWS if unsplit == _UNSPLIT else _TALL, unsplit), (1, 16, 64)
+    if edge := _edge(name):
+        yield edge, (1, 5, 33)
+
+
+def _whole(name: str, columns: int) -> int:
+    """Return a number of columns, `columns` at least, that are whole groups, and several where a row has
+    several."""
+    groups = _groups(name, 0)
+    if groups is None or not groups.size:
+        return columns
+    return max(2, -(-columns // groups.size)) * groups.size
+
+
+def _edge(name: str) -> tuple[int, int] | None:
+    """Return the shape of a matrix with groups that fills neither the tiles of kernels nor, if the format
+    allows that, its last group; None for other formats. Kernels are compiled anew for it, as for a head with
+    an odd number of rows."""
+    groups = _groups(name, 0)
+    if groups is None:
+        return None
+    unit, columns = 32 // gcd(32, groups.bits), _whole(name, _COLUMNS)  # rows or columns in whole words
+    if isinstance(format_named(name.partition("-")[0]), GroupedFormat):
+        return _ROWS + unit, columns + unit
+    return _ROWS + 1, columns + (groups.size or unit)
+
+
+def _groups(name: str, columns: int) -> Groups | None:
+    """Return the groups that a name tells, of a matrix with so many columns; None if it tells none."""
+    return Groups.named(name, columns) if "-" in name else None
 
 
 def _random(rows: int, columns: int, seed: int = 0) -> Tensor:

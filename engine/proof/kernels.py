@@ -1,16 +1,18 @@
 """The kernels that a model needs on a card, by their names in `engine.ways`."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from engine import ways
 from engine.checkpoints import USUAL_GROUPS, Checkpoint, Groups, packing_name
 from engine.checkpoints.drafts import stays_stored
-from engine.formats import FORMATS, GroupedFormat, PlainFormat, format_named
+from engine.formats import FORMATS, Format, GroupedFormat, PlainFormat, format_named
 from engine.heads import HeadsFile
 from engine.model.description import describe
 
 GENERAL = ("memory", "copies", "streams", "noise", "graphs")
 USUAL_WIDTH = 128  # of heads, as most models have them
+_USUAL_COLUMNS = 4096  # more than a group has
 
 
 def needed(
@@ -33,14 +35,24 @@ def every(dtype: str) -> list[str]:
     """Return the kernels of all formats, in the order of checking, for models that compute with `dtype`."""
     names = {*GENERAL, *_of_model({USUAL_WIDTH}, dtype)}
     for name, form in FORMATS.items():
-        names |= _of_format(name, USUAL_GROUPS if isinstance(form, GroupedFormat) else None, dtype)
+        for groups in _usual_groups(form):
+            names |= _of_format(name, groups, _USUAL_COLUMNS, dtype)
     return _ordered(names)
+
+
+def _usual_groups(form: Format) -> list[Groups | None]:
+    """Return how most files with matrices in a format group their columns."""
+    if not form.has_groups:
+        return [None]
+    if isinstance(form, GroupedFormat) and not form.awq:
+        return [USUAL_GROUPS, replace(USUAL_GROUPS, indexed=True)]
+    return [replace(USUAL_GROUPS, zero_offset=0)]
 
 
 def _of_file(file: Checkpoint, dtype: str) -> set[str]:
     names = _of_layers(file, dtype)
     for weight in file.weights.values():
-        names |= _of_format(weight.format, weight.groups, dtype)
+        names |= _of_format(weight.format, weight.groups, weight.shape[-1], dtype)
     return names
 
 
@@ -62,11 +74,12 @@ def _states(dtype: str) -> str:
     return "float32" if dtype == "float16" else dtype
 
 
-def _of_format(name: str, groups: Groups | None, dtype: str) -> set[str]:
+def _of_format(name: str, groups: Groups | None, columns: int, dtype: str) -> set[str]:
     form = format_named(name)
     if isinstance(form, PlainFormat):
         return set()
-    return {ways.name_of(kind, packing_name(form.kernels, groups), dtype) for kind in ("unpack", "product")}
+    packing = packing_name(form.kernels, groups, columns)
+    return {ways.name_of(kind, packing, dtype) for kind in ("unpack", "product")}
 
 
 def _ordered(names: Iterable[str]) -> list[str]:

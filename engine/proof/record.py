@@ -13,12 +13,14 @@ from engine.documents import read_json
 from engine.files import write_whole
 from engine.proof.trial import TriedWay
 
+CHECKS = 2  # raised whenever checks ask more: what they have shown before is forgotten
 _TRITON = ("triton", "triton-windows", "pytorch-triton", "pytorch-triton-rocm")  # names of its packages
 
 
 class CardIdentity(msgspec.Struct, frozen=True):
     """The hardware and software on which the results depend. capability: such as "8.9"; triton: "" if it is
-    missing; problem: why Triton cannot compile kernels (`TorchBuild.kernel_problem`), "" if it can."""
+    missing; problem: why Triton cannot compile kernels (`TorchBuild.kernel_problem`), "" if it can; checks:
+    `CHECKS`, which older files do not tell."""
 
     card: str
     uuid: str
@@ -28,6 +30,7 @@ class CardIdentity(msgspec.Struct, frozen=True):
     triton: str
     problem: str
     program: str
+    checks: int = 1
 
 
 class CardRecord(msgspec.Struct, frozen=True):
@@ -49,6 +52,7 @@ def identity_of(gpu: machine.Gpu) -> CardIdentity:
         triton=next(filter(None, map(_version, _TRITON)), ""),
         problem=(torch and torch.kernel_problem) or "",
         program=_version("specexec-desktop"),
+        checks=CHECKS,
     )
 
 

@@ -11,18 +11,16 @@ def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float
     link under load in GB/s, None if that was not measured."""
     right = [each for each in tried if each.outcome == "right" and each.rate]
     rates = {each.kernel: each.rate or 0.0 for each in right}
-    products = [rate for kernel, rate in rates.items() if ways.kind_of(kernel) in ("dense", "halves")]
-    flops = max(products, default=None)
+    dense = [rate for kernel, rate in rates.items() if ways.kind_of(kernel) in ("dense", "halves")]
+    flops = max(dense, default=None)
     unpack: dict[str, float] = {}
     for kernel, rate in rates.items():
         if ways.kind_of(kernel) == "unpack":
             name = _format(kernel)
             unpack[name] = min(rate, unpack.get(name, rate))
-    fused = {
-        _format(each.kernel)
-        for each in right
-        if ways.kind_of(each.kernel) == "product" and each.way == "triton"
-    }
+    products = [each for each in right if ways.kind_of(each.kernel) == "product"]
+    fused = {_format(each.kernel) for each in products}
+    fused -= {_format(each.kernel) for each in products if each.way != "triton"}
     # As the weights are copied while the model computes, in the way that is taken.
     link = rates.get("streams")
     gb_per_s = link / 1e9 if link else None

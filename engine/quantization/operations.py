@@ -56,7 +56,7 @@ def unpack(
     """Unpack rows first..first + count of the matrix of `shape` (rows, columns) stored in `parts`.
 
     out: space for at least count * columns numbers of the resulting type (float32, bfloat16 or float16),
-    contiguous, on the device of `parts`. groups: for GPTQ and AWQ only. way: how to unpack, one of the ladder
+    contiguous, on the device of `parts`. groups: for GPTQ, AWQ and W4. way: how to unpack, one of the ladder
     "unpack" in `engine.ways`; None: as this process does on that device.
     Returns [count, columns]: a view of `out` (perhaps transposed), or a view of `parts` if they already store
     numbers of that type.
@@ -79,7 +79,7 @@ def unpacker(
     if isinstance(form, FactoredFormat):
         factor = typed(parts[1], torch.float32)
         return partial(_multiplied, unpacker(form.blocks, parts[:1], shape, out, way=way), factor)
-    way = way or _unpacking(form, out, groups)
+    way = way or _unpacking(form, out, groups, shape[1])
     stored = typed_parts(form, parts) if way == "triton" else parts
     return partial(_unpacked, form, stored, shape, out, groups, way)
 
@@ -95,8 +95,9 @@ def _unpacked(
     count: int,
 ) -> Tensor:
     """See `unpack`. parts: for "triton", `typed_parts`. GPTQ and AWQ stay transposed, as they are stored."""
-    module, more = MODULES[type(form)], (groups,) if groups else ()
-    size = (shape[1], count) if groups else (count, shape[1])
+    is_grouped = isinstance(form, GroupedFormat)
+    module, more = MODULES[type(form)], (groups,) if is_grouped else ()
+    size = (shape[1], count) if is_grouped else (count, shape[1])
     place = out.as_strided(size, (size[1], 1))
     if isinstance(form, BlockFormat):  # only these bytes are needed
         parts, first = [blocks.rows_of(form, parts[0], shape[1], first, count)], 0
@@ -111,7 +112,7 @@ def _unpacked(
             host = torch.empty(size, dtype=place.dtype)
         module.unpack_on_cpu(form, [part.cpu() for part in parts], shape, first, host, *more)
         place.copy_(host)
-    return place.t() if groups else place
+    return place.t() if is_grouped else place
 
 
 def _unpack_on_card(
@@ -119,7 +120,8 @@ def _unpack_on_card(
 ) -> None:
     if isinstance(form, BlockFormat):
         triton.unpack_blocks(form.name, parts[0], place)
-    elif groups:
+    elif isinstance(form, GroupedFormat):
+        assert groups is not None
         triton.unpack_grouped(form.name, parts, shape, first, place.shape[1], groups, place)
     else:
         triton.unpack_apart(form.name, parts, shape, first, place)
@@ -147,7 +149,7 @@ def product(
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
     if isinstance(form, PlainFormat | FactoredFormat) or not triton.available(x.device):
         return None
-    if ways.taken("product", packing_name(form.kernels, groups), dtype) != "triton":
+    if ways.taken("product", packing_name(form.kernels, groups, shape[1]), dtype) != "triton":
         return None
     if isinstance(form, BlockFormat):
         return triton.multiply_blocks(form.name, parts[0], x, shape[0])
@@ -162,14 +164,15 @@ def on_card(array: Tensor) -> bool:
     return not array.is_cpu
 
 
-def unpacking(form: Format, groups: Groups | None, dtype: torch.dtype) -> str:
-    """Return the way in which this process unpacks on a card, if Triton is there."""
-    return ways.taken("unpack", packing_name(form.kernels, groups), dtype)
+def unpacking(form: Format, groups: Groups | None, columns: int, dtype: torch.dtype) -> str:
+    """Return the way in which this process unpacks matrices with so many columns on a card, if Triton is
+    there."""
+    return ways.taken("unpack", packing_name(form.kernels, groups, columns), dtype)
 
 
-def _unpacking(form: Format, out: Tensor, groups: Groups | None) -> str:
+def _unpacking(form: Format, out: Tensor, groups: Groups | None, columns: int) -> str:
     """Return the way in which this process unpacks to `out`."""
-    if not on_card(out) and not (groups and triton.available(out.device)):
+    if not on_card(out) and not (isinstance(form, GroupedFormat) and triton.available(out.device)):
         return "processor"
-    way = unpacking(form, groups, out.dtype)
+    way = unpacking(form, groups, columns, out.dtype)
     return "torch" if way == "triton" and not triton.available(out.device) else way

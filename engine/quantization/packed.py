@@ -88,7 +88,8 @@ class Packed:
     @property
     def recordable(self) -> bool:
         """Whether products can be recorded in a CUDA graph: not if the processor unpacks."""
-        return operations.unpacking(self.format, self.groups, self.workspace.dtype) != "processor"
+        of = self.format, self.groups, self.shape[1], self.workspace.dtype
+        return operations.unpacking(*of) != "processor"
 
     def give(self, parts: Sequence[Tensor | NDArray[np.uint8]]) -> None:
         """Set the parts; arrays in RAM are not copied."""

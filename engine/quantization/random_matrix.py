@@ -35,11 +35,12 @@ def random_packed(
     device: torch.device | str,
     dtype: torch.dtype,
     seed: int = 0,
-    groups: Groups = USUAL_GROUPS,
+    groups: Groups | None = None,
 ) -> Packed:
     """Return a random matrix of `shape` (rows, columns) with finite scales, which unpacks to `dtype`.
 
-    groups: for the formats GPTQ and AWQ; their size divides the number of columns.
+    groups: for GPTQ, AWQ and W4; None for usual ones. Scales of these formats have both signs, and some are
+    zero; an index is in random order. In GPTQ and AWQ, the last group may be short.
     """
     random = torch.Generator().manual_seed(seed)
     rows, columns = shape
@@ -64,28 +65,38 @@ def random_packed(
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [data.to(device), factors.view(torch.uint8).to(device)], workspace)
     if isinstance(format_, NibbleFormat):
-        parts = [part.to(device) for part in _nibbles(format_, rows, columns, bits)]
-        return Packed(format_, shape, parts, Workspace(dtype, torch.device(device)))
+        groups = (groups or Groups(4, 32, 0)) if format_.has_groups else None
+        parts = [part.to(device) for part in _nibbles(format_, rows, columns, groups, bits)]
+        return Packed(format_, shape, parts, Workspace(dtype, torch.device(device)), groups)
     assert isinstance(format_, GroupedFormat)
-    scales = torch.rand(columns // groups.size * rows, generator=random).to(DTYPES[format_.scales.name])
+    groups = groups or USUAL_GROUPS
     index = torch.arange(columns, dtype=torch.int32) // groups.size
+    count = rows * -(-columns // groups.size)
     parts = [
         bits(rows * columns * groups.bits // 8),
-        bits(len(scales) * groups.bits // 8),
-        scales.view(torch.uint8),
+        bits(count * groups.bits // 8),
+        _signed(bits(count), 256, format_.scales),
     ]
-    if not name.startswith("AWQ"):
-        parts.append(index.view(torch.uint8))
+    if groups.indexed:
+        parts.append(index[torch.randperm(columns, generator=random)].view(torch.uint8))
     workspace = Workspace(dtype, torch.device(device))
     return Packed(format_, shape, [part.to(device) for part in parts], workspace, groups)
 
 
-def _nibbles(form: NibbleFormat, rows: int, columns: int, bits: Callable[[int], Tensor]) -> list[Tensor]:
-    """Return the parts of a random matrix. bits: makes random bytes."""
-    groups = rows * columns // (16 if form.scales == "E4M3" else 32)
+def _signed(drawn: Tensor, divisor: int, kind: PlainFormat) -> Tensor:
+    """Return scales of both signs, of which one in 64 is zero, as bytes. drawn: random bytes."""
+    factors = torch.where(drawn & 63 == 0, 0.0, (drawn.float() + 1) / divisor)
+    return torch.where(drawn & 1 == 1, -factors, factors).to(DTYPES[kind.name]).view(torch.uint8)
+
+
+def _nibbles(
+    form: NibbleFormat, rows: int, columns: int, of: Groups | None, bits: Callable[[int], Tensor]
+) -> list[Tensor]:
+    """Return the parts of a random matrix. of: its groups, if the format leaves them open. bits: makes random
+    bytes."""
+    groups = rows * columns // (of.size if of else 16 if form.scales == "E4M3" else 32)
     if isinstance(form.scales, PlainFormat):
-        factors = bits(groups).float().add_(1).div_(4096)
-        scales = factors.to(DTYPES[form.scales.name]).view(torch.uint8)
+        scales = _signed(bits(groups), 4096, form.scales)
     else:  # exponents of 2^-15 to 1, or E4M3 without NaN
         scales = bits(groups) & 15 | 112 if form.scales == "E8M0" else bits(groups) & 0x77
     parts = [bits(rows * columns // 2), scales]

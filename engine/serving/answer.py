@@ -135,7 +135,7 @@ class AnswerWriter:
         took = self._figures.note_pass(event)
         pieces = self._add(event.tokens, event.log_probs)
         count, passes = len(pieces), self._figures.passes
-        self._figures.note_accepted(min(count, len(event.accepted)))
+        self._figures.note_committed(min(count, len(event.accepted)), count)
         bonus = event.tokens[-1] if len(event.accepted) < count else None
         telemetry = self._request.options.telemetry
         self._emit(

@@ -3,9 +3,10 @@
 import time
 from dataclasses import dataclass
 
-from engine import protocol
+from engine import firsts, protocol
 from engine.decoding.iteration import Iterated
 from engine.model.sequence import Sequence
+from engine.planner import Answered
 from engine.serving.pair import tier_of
 from engine.streaming import ExpertCounts
 from engine.streaming.expert_counts import done_since
@@ -42,6 +43,15 @@ class PassFigures:
     experts: protocol.ExpertFigures | None
 
 
+@dataclass(slots=True)
+class _UsualPass:
+    number: int
+    budget: int
+    draft_s: float
+    target_s: float  # all other seconds
+    tokens: int = 0
+
+
 class AnswerFigures:
     """Counts the passes of an answer and what they take.
 
@@ -55,6 +65,8 @@ class AnswerFigures:
         self.budgets: list[int] = []
         self.drafted: list[int] = []
         self.accepted: list[int] = []
+        self._usual: list[_UsualPass] = []
+        self._firsts = firsts.count()  # before this pass
         self._model = target.model
         self._tier = tier_of(target)
         self._started = self._first = self._last = started
@@ -87,6 +99,17 @@ class AnswerFigures:
     def experts(self) -> protocol.ExpertFigures | None:
         """What the cache of experts has done for the answer; None if there is none."""
         return self._told(done_since(self._experts, self._model.experts))
+
+    @property
+    def usual(self) -> Answered:
+        """The figures of the passes in which nothing was done once and for all, such as recording them on a
+        card. The others do not tell how long the next ones will take."""
+        return Answered(
+            budgets=[each.budget for each in self._usual],
+            tokens=sum(each.tokens for each in self._usual),
+            draft_s=sum(each.draft_s for each in self._usual),
+            target_s=sum(each.target_s for each in self._usual),
+        )
 
     @property
     def link_gb_per_s(self) -> float | None:
@@ -141,8 +164,12 @@ class AnswerFigures:
 
     def note_pass(self, iteration: Iterated) -> PassFigures:
         """Add a pass over a tree; return what it took. How many nodes were accepted up to the end of the
-        answer is told by `note_accepted`."""
+        answer is told by `note_committed`."""
         self._last = time.perf_counter()
+        firsts_before, self._firsts = self._firsts, firsts.count()
+        if self._firsts == firsts_before:
+            target_s = iteration.target_s + iteration.other_s
+            self._usual.append(_UsualPass(self.passes, iteration.limits.budget, iteration.draft_s, target_s))
         self.budgets.append(iteration.limits.budget)
         self.drafted.append(len(iteration.tree))
         wait_s = self._model.waited_s - self._waited_s
@@ -161,12 +188,15 @@ class AnswerFigures:
         self._experts_before = experts
         return PassFigures(seconds, moved, self._told(done_since(before, experts)))
 
-    def note_accepted(self, nodes: int) -> None:
-        """Add the number of nodes that the last pass accepted."""
+    def note_committed(self, nodes: int, tokens: int) -> None:
+        """Add the number of nodes that the last pass accepted, and of tokens that it added to the answer."""
         self.accepted.append(nodes)
+        if self._usual and self._usual[-1].number == self.passes - 1:
+            self._usual[-1].tokens = tokens
 
     def _begin_passes(self) -> None:
-        """Count from here what the next pass streams and waits for."""
+        """Count from here what the next pass does, streams and waits for."""
+        self._firsts = firsts.count()
         self._waited_s = self._model.waited_s
         self._moved_before = self._model.moved
         self._experts_before = self._model.experts

@@ -58,19 +58,10 @@ class Fitted:
         log.warning("%s", note)
         return note
 
-    def learn(self, answer: protocol.Answer) -> None:
+    def learn(self, answer: planner.Answered) -> None:
         """Store how an answer's speed differs from the prediction. The answer's drafter must be the one that
         `auto` stands for."""
-        if answer.tokens_per_pass is None:
-            return
-        seconds = answer.seconds
-        measured = planner.Answered(
-            answer.budgets,
-            answer.tokens - 1,
-            seconds.draft,
-            seconds.target + seconds.stream_wait + seconds.other,
-        )
-        observation = planner.observed(self.machine, self.pair, self.asked, self.plan, measured)
+        observation = planner.observed(self.machine, self.pair, self.asked, self.plan, answer)
         if observation is not None:
             planner.remember(observation)
 

@@ -115,7 +115,7 @@ class EngineService:
                 usual = begun is None and request.options.recording is None
                 expected = usual and answer.drafter == self.session.drafter("auto").name
                 if expected and self._is_predicted(answer.drafter):
-                    self.fitted.learn(answer)
+                    self.fitted.learn(self.session.usual)
                 self.session.pair.target.model.remember()
                 return structs.replace(answer, note=note)
             except (MemoryError, RuntimeError) as error:

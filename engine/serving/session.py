@@ -20,7 +20,7 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import Interrupted
 from engine.model.interface import Progress
-from engine.planner import TreePlan
+from engine.planner import Answered, TreePlan
 from engine.prompt_cache import KnownRows
 from engine.sampling import Sampler
 from engine.serving.answer import AnswerWriter, Emit
@@ -45,7 +45,8 @@ class Session:
     """Answers one question at a time. Drafters are kept between answers, so that later answers use what they
     have learnt.
 
-    Attribute: `begun`: what the last answer that an error ended had committed; None if that was nothing.
+    Attributes: `begun`: what the last answer that an error ended had committed; None if that was nothing;
+    `usual`: figures of the last complete answer, as in `AnswerFigures`.
     """
 
     def __init__(self, pair: LoadedPair, trees: TreePlan | None = None) -> None:
@@ -57,6 +58,7 @@ class Session:
         self._rules = TreeRules(pair, self._trees)
         self._constraints = Constraints(pair.tokenizer, pair.target.model.vocabulary)
         self.begun: BegunAnswer | None = None
+        self.usual = Answered([], 0, 0.0, 0.0)
 
     def close(self) -> None:
         """Stop streaming weights; the session cannot answer afterwards."""
@@ -174,12 +176,13 @@ class Session:
         sampler = self._sampler(options, prompt)
         rule, ahead = self._rules.of(drafter, options)
         most = options.recording.reused_tokens if options.recording else None
+        figures = AnswerFigures(self.pair.target, started)
         writer = AnswerWriter(
             request,
             prompt,
             self.pair,
             drafter,
-            AnswerFigures(self.pair.target, started),
+            figures,
             emit,
             seed=sampler.seed,
             reused_tokens=self.pair.target.align(prompt.tokens[:-1][:most]),
@@ -211,6 +214,7 @@ class Session:
         for sequence in self.pair.sequences:
             sequence.save()
         drafter.save()
+        self.usual = figures.usual
         return writer.finish()
 
     def _write(self, stream: Generator[Event, None, None], writer: AnswerWriter) -> None:

@@ -18,6 +18,9 @@ from engine.streaming.mover import Bytes, Movable
 
 # Spans of a file at most this many bytes apart are read as one: reading the gap is faster than a seek.
 GAP_NBYTES = 64 << 10
+# Where parts begin on a device, if the file allows it: Triton's kernels are fastest there, and parts whose
+# numbers lie at no multiple of their size would have to be copied for each product.
+ALIGNMENT = 16
 
 M = TypeVar("M", bound=Movable, covariant=True)
 
@@ -119,6 +122,19 @@ class Chunk:
         for stored, (start, end) in zip(self.stored, self._packed_places, strict=True):
             stored.matrix.give((slot[start:end],))
 
+    @property
+    def lead(self) -> int:
+        """Bytes at the beginning that a device does not get, so that the first part begins there at a
+        multiple of ALIGNMENT. Files seldom align tensors so, but they do to each other, or to the size of
+        their numbers."""
+        return min(at for places in self.places for at, _ in places) % ALIGNMENT
+
+    @property
+    def device_places(self) -> list[tuple[tuple[int, int], ...]]:
+        """`places` in a slot of a device."""
+        lead = self.lead
+        return [tuple((at - lead, nbytes) for at, nbytes in places) for places in self.places]
+
     def parts(self, slot: Bytes) -> list[tuple[Bytes, ...]]:
         """Return the bytes of each matrix in `slot` (uint8 [nbytes]), one array for each of its spans."""
         return [tuple(slot[at : at + nbytes] for at, nbytes in places) for places in self.places]
@@ -127,6 +143,11 @@ class Chunk:
         """Give the matrices their bytes in `slot` (uint8 [nbytes])."""
         for stored, parts in zip(self.stored, self.parts(slot), strict=True):
             stored.matrix.give(parts)
+
+    def give_on_device(self, slot: Bytes) -> None:
+        """Give the matrices their bytes in a slot of a device, to which all but `lead` bytes were copied."""
+        for stored, places in zip(self.stored, self.device_places, strict=True):
+            stored.matrix.give([slot[at : at + nbytes] for at, nbytes in places])
 
     def take(self) -> None:
         """Leave the matrices without bytes, so that they no longer refer to the slot."""

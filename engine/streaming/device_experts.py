@@ -253,6 +253,7 @@ class DeviceExperts(ExpertHome):
             self._ram.lend(expert, slot.arrived)
 
     def _copy(self, expert: int, slot: Slot, source: NDArray[np.uint8]) -> None:
+        source = source[self._experts[expert].lead :]
         slot.arrived = slot.free = self._link.copy(slot.bytes, source, slot.free)
         self._ready[expert] = True
 

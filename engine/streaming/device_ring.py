@@ -74,6 +74,7 @@ class DeviceRing:
         with this ring. None if all chunks are in RAM. watch, crew: as those of `Ring`.
         """
         self._sizes = [chunk.nbytes for chunk in chunks]
+        self._leads = [chunk.lead for chunk in chunks]
         self._link = link
         self._slabs = slabs
         self._staging = staging
@@ -99,8 +100,8 @@ class DeviceRing:
         self._thread = crew.start(self._copy, "copy")
 
     def fetch(self, chunk: int) -> Bytes:
-        """Return the bytes of chunk number `chunk` on the device, uint8, for work launched from now on, and
-        release the chunk fetched before.
+        """Return the bytes of chunk number `chunk` behind its `lead` on the device, uint8, for work launched
+        from now on, and release the chunk fetched before.
 
         Raises StreamBroken if a chunk cannot be read, Interrupted if the pass is interrupted while this
         waits, and DiskSilent if the disk does not answer; the next fetch goes on from there.
@@ -203,7 +204,7 @@ class DeviceRing:
             if self._queue != step + 1:  # restarted in the meantime
                 return
             slot = step % len(self._slots)
-            arrived = self._link.copy(self._slots[slot], source, self._free[slot])
+            arrived = self._link.copy(self._slots[slot], source[self._leads[number] :], self._free[slot])
             self._free[slot] = self._last = arrived
             self._arrived[step] = arrived
             if staged:

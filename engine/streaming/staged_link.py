@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.machine.disk_reads import PIECE_NBYTES
+from engine.machine.disk_reads import PIECE_NBYTES, SECTOR
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.mover import Bytes
@@ -46,7 +46,7 @@ class StagedLink:
         self._buffer = [allocate(min(PIECE_NBYTES, most)).slab for _ in range(PIECES)]
         self._free: list[Event | None] = [None] * PIECES  # events after which pieces may be written
         self._place = 0  # of the next piece
-        self._plain: set[int] = set()  # addresses of memory that is not pinned
+        self._plain: set[int] = set()  # pages in which memory begins that is not pinned
         self.waited_s = 0.0
         self._crew = crew
         self._changed = crew.condition()
@@ -64,17 +64,17 @@ class StagedLink:
         """Return memory that `copy` knows, pinned as far as possible."""
         room = self._allocate(nbytes)
         note = self._plain.discard if room.pinned else self._plain.add
-        note(room.slab.ctypes.data)
+        note(_page(room.slab))
         return room
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         return self.room(nbytes).slab
 
     def copy(self, slot: Bytes, source: NDArray[np.uint8], after: Event) -> Event:
-        """See `DeviceLink.copy`. source: the beginning of a slab of this link."""
+        """See `DeviceLink.copy`. source: a slab of this link, from its first page on."""
         if isinstance(after, StagedEvent) and after.launched:
             after = after.ended
-        if source.ctypes.data not in self._plain and not isinstance(after, StagedEvent):
+        if _page(source) not in self._plain and not isinstance(after, StagedEvent):
             return self._link.copy(slot, source, after)
         event = StagedEvent()
         with self._changed:
@@ -148,3 +148,9 @@ class StagedLink:
             self._free[self._place] = event
             self._place = (self._place + 1) % PIECES
         return event
+
+
+def _page(memory: NDArray[np.uint8]) -> int:
+    """Return the address of the page in which memory begins."""
+    address: int = memory.ctypes.data
+    return address // SECTOR * SECTOR

@@ -206,11 +206,12 @@ class Streamer:
 
     @property
     def part_places(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """For each streamed matrix, by its id: of each part, where it begins in its slot, and its bytes."""
+        """For each matrix that is streamed to a device, by its id: of each part, where it begins in its slot,
+        and its bytes."""
         return {
             id(each.matrix): places
             for chunk in (*self._chunks, *self._experts)
-            for each, places in zip(chunk.stored, chunk.places, strict=True)
+            for each, places in zip(chunk.stored, chunk.device_places, strict=True)
         }
 
     @property
@@ -292,7 +293,11 @@ class Streamer:
         self._release(cached)
         way = self._cache if cached else self._ring
         assert way is not None
-        chunk.give(way.fetch(number))
+        slot = way.fetch(number)
+        if self._link is None:
+            chunk.give(slot)
+        else:
+            chunk.give_on_device(slot)
         self._held[cached] = [chunk]
 
     def fetch_present(self) -> list[int]:

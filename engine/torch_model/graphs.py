@@ -19,7 +19,7 @@ from torch import Tensor
 from engine import firsts, ways
 from engine.errors import exhausted_tier
 from engine.model.rows import Output, Rows
-from engine.planner.run_rows import RECORDED_ROWS
+from engine.planner.run_rows import RECORDED, SEEN_KEYS
 from engine.quantization import Workspace
 from engine.torch_model.tensor_cache import AddressedCache, AddressedSlots, TensorCache
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -27,10 +27,10 @@ from engine.torch_model.visibility import TensorRows, Visibility
 _log = logging.getLogger(__name__)
 
 # Numbers of rows to which passes are padded. Larger products are bound by arithmetic, not by kernel launches.
-ROWS = (1, 4, 16, 32, RECORDED_ROWS)
+ROWS = RECORDED
 # Number of keys in the smallest bucket. Every further bucket is twice as large, the last as large as the
 # cache.
-KEYS = 256
+KEYS = SEEN_KEYS
 # Passes over so many keys are recorded beforehand: chats begin with them, and every recording takes memory.
 RECORDED_KEYS = 4 * KEYS
 
@@ -162,9 +162,9 @@ class Graphs:
         self._recordings: WeakKeyDictionary[
             TensorCache, dict[tuple[int, tuple[int, ...], tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
-        # By rows: what recordings share. Each replay overwrites it, and only one is replayed at a time. With
-        # those of their own, the recordings made beforehand would hold three times as many logits.
-        self._logits: dict[int, Tensor] = {}
+        # What recordings share, [ROWS[-1], vocabulary]. Each replay overwrites it, and only one is replayed
+        # at a time. With those of their own, the recordings made beforehand would hold five times as many.
+        self._logits: Tensor | None = None
         self.works = ways.taken("graphs") == "replay"
 
     def forward(
@@ -235,9 +235,9 @@ class Graphs:
 
         def work() -> Output:
             output = run(inputs.rows, inputs.visibility(), addressed, hidden_layers)
-            if size not in self._logits:  # before the recording, whose memory is the graph's
-                self._logits[size] = torch.empty_like(output.logits)
-            return replace(output, logits=self._logits[size].copy_(output.logits))
+            if self._logits is None:  # before the recording, whose memory is the graph's
+                self._logits = output.logits.new_empty(ROWS[-1], output.logits.shape[1])
+            return replace(output, logits=self._logits[:size].copy_(output.logits))
 
         replay, output = self._record(work)
         return Recording(inputs, replay, output, [workspace.take(0) for workspace in self._workspaces])

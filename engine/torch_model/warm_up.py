@@ -91,8 +91,8 @@ def _of_passes(model: TorchModel, cache: TensorCache, hidden_layers: Sequence[in
 
 
 def _kernels(matrix: Packed, *kinds: str) -> tuple[str, ...]:
-    subject = packing_name(matrix.format.kernels, matrix.groups), matrix.workspace.dtype
-    return tuple(ways.name_of(kind, *subject) for kind in kinds)
+    packing = packing_name(matrix.format.kernels, matrix.groups, matrix.shape[1])
+    return tuple(ways.name_of(kind, packing, matrix.workspace.dtype) for kind in kinds)
 
 
 @torch.inference_mode()

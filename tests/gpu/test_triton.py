@@ -300,6 +300,30 @@ def test_products_with_groups_equal_those_with_the_numbers(kind, n, device):
     assert_is_product(found, x, reference.numbers())
 
 
+@pytest.mark.parametrize("kind", ["GPTQ, 4 bits, v1", "AWQ"])
+def test_a_row_may_be_one_group(kind, device):
+    name, bits, version = MATRICES[kind]
+    reference = Matrix(bits, 96, 48, 96)
+    parts = stored(reference.gptq(version) if name == "GPTQ" else reference.awq())[:3]
+    parts, groups = typed_parts(name, parts, device), Groups(bits, 96, version % 2)
+    out = torch.empty(96, 48, device=device)
+    kernels.unpack_grouped(name, parts, (48, 96), 0, 48, groups, out)
+    assert torch.equal(out.t().cpu(), reference.numbers())
+    x = torch.randn(3, 96, generator=torch.Generator().manual_seed(1))
+    found = kernels.multiply_grouped(name, parts, groups, x.to(device), 48)
+    assert_is_product(found, x, reference.numbers())
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="the processor stands for the card")
+@pytest.mark.parametrize("variant", ["GPTQ-4-128-1-index", "GPTQ-3-row-0", "AWQ-4-64-0", "W4_ZEROS-4-32-0"])
+def test_unpacked_groups_pass_the_check_of_their_variant(variant):
+    from engine.proof import ladder
+    from tests.engine.proof.fake_card import FakeCard, InProcess
+
+    tried = ladder.prove([f"unpack {variant} float32"], [], InProcess(FakeCard()))
+    assert [(each.way, each.outcome) for each in tried] == [("triton", "right")]
+
+
 @pytest.mark.parametrize("name", ["GPTQ", "GPTQ_BF16", "GPTQ_F32", "AWQ", "AWQ_BF16", "AWQ_F32"])
 def test_scales_of_every_type(name, device):
     packed = random_packed(name, (64, 256), CPU, torch.float32)

@@ -69,7 +69,8 @@ def catalogued_weights(model: CatalogModel, variant: Variant) -> dict[str, Weigh
                 parts = [stored_nbytes(kind, (rows, columns))]
             elif variant.bits:
                 parts = sizes.grouped_nbytes(variant, rows, columns)
-                groups = Groups(variant.bits, variant.group_size, 0)
+                size = columns if variant.group_size == -1 else variant.group_size
+                groups = Groups(variant.bits, size, 0, indexed=variant.format == "gptq")
             else:
                 kind, parts = "BF16", [2 * rows * columns]
             add(f"model.layers.{layer}.{_NAMES[name]}.weight", kind, (rows, columns), parts, groups)

@@ -20,6 +20,7 @@ from engine.checkpoints import Groups
 from engine.machine import driver_module
 from engine.quantization.parts import TensorParts
 from engine.quantization.triton.cores import multiplies_matrices
+from engine.quantization.triton.launch import KernelRefused
 
 _log = logging.getLogger(__name__)
 
@@ -43,13 +44,11 @@ def compiles(device: torch.device) -> bool:
     if find_spec("triton") is None:
         return False
     bring_driver_module()
-    from triton.errors import TritonError
-
     out = torch.empty(32, device=device)
     try:
         unpack_blocks("Q8_0", torch.zeros(34, dtype=torch.uint8, device=device), out)
         return not out.any()
-    except (TritonError, ImportError, OSError, RuntimeError, subprocess.SubprocessError) as error:
+    except (KernelRefused, ImportError, OSError, RuntimeError, subprocess.SubprocessError) as error:
         _log.warning(
             "Triton does not work on %s; weights are unpacked by plain torch, which is slower: %s",
             device,
@@ -88,7 +87,7 @@ def multiply_blocks(name: str, data: Tensor, x: Tensor, rows: int) -> Tensor | N
     in ggml's format `name`. Return the product, [n, rows], or None if unpacking first is faster."""
     from engine.quantization.triton import ggml
 
-    return _multiplied(name, x, rows, lambda out, most: ggml.product(name, data, x.contiguous(), out, most))
+    return _multiplied(x, rows, lambda out, most: ggml.product(name, data, x.contiguous(), out, most))
 
 
 def unpack_grouped(
@@ -113,7 +112,7 @@ def multiply_grouped(name: str, parts: TensorParts, groups: Groups, x: Tensor, r
     def launch(out: Tensor, most: int) -> None:
         grouped.product(_is_awq(name), parts, groups, x.contiguous(), out, most)
 
-    return _multiplied(name, x, rows, launch)
+    return _multiplied(x, rows, launch)
 
 
 def unpack_apart(name: str, parts: TensorParts, shape: tuple[int, int], first: int, out: Tensor) -> None:
@@ -131,28 +130,20 @@ def multiply_apart(name: str, parts: TensorParts, x: Tensor, rows: int) -> Tenso
     `unpack_apart`."""
     from engine.quantization.triton import apart
 
-    return _multiplied(name, x, rows, lambda out, most: apart.product(name, parts, x.contiguous(), out, most))
+    return _multiplied(x, rows, lambda out, most: apart.product(name, parts, x.contiguous(), out, most))
 
 
-# Products that a card refused, by format, maximum number of rows, dtype and device.
-_refused: set[tuple[str, int, torch.dtype, torch.device]] = set()
-
-
-def _multiplied(name: str, x: Tensor, rows: int, launch: Callable[[Tensor, int], None]) -> Tensor | None:
-    """Return the product that `launch` writes, [n, rows]; None if unpacking first is faster, or if the kernel
-    does not compile for the card or needs more of its registers or shared memory than there are."""
+def _multiplied(x: Tensor, rows: int, launch: Callable[[Tensor, int], None]) -> Tensor | None:
+    """Return the product that `launch` writes, [n, rows]; None if unpacking first is faster, or if the card
+    refuses the kernel."""
     most = _compiled_rows(x)
-    if most is None or (kind := (name, most, x.dtype, x.device)) in _refused:
+    if most is None:
         return None
-    from triton.errors import TritonError
-
     out = x.new_empty(len(x), rows)
     try:
         with torch.cuda.device_of(out):
             launch(out, most)
-    except TritonError as error:
-        _refused.add(kind)
-        _log.warning("Products of %s with up to %d rows unpack the weights first: %s", name, most, error)
+    except KernelRefused:
         return None
     return out
 

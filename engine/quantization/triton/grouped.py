@@ -38,9 +38,10 @@ def numbers(
     AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
 ):  # fmt: skip
     """Return the matrix's numbers in rows `row` and columns `k`, float32. index: the group of each column;
-    None if every SIZE columns form a group."""
+    None if every SIZE columns form a group, or, where that is 0, all do."""
     mask: tl.constexpr = (1 << BITS) - 1
-    group = k // SIZE if index is None else tl.load(index + k)
+    of_size = k // SIZE if SIZE else tl.zeros_like(k)
+    group = of_size if index is None else tl.load(index + k)
     group = tl.minimum(tl.maximum(group, 0), groups - 1)  # a damaged index must not read outside the tables
     if AWQ:
         shift = row % 2 * 16 + row % 8 // 2 * 4
@@ -107,18 +108,18 @@ def product_kernel(
 
 
 @cache
-def _unpacking(awq: bool, groups: Groups) -> Launch:
-    return Launch(unpack_kernel, *constants(awq, groups), *UNPACKED)
+def _unpacking(of: tuple[int, ...]) -> Launch:
+    return Launch(unpack_kernel, *of, *UNPACKED)
 
 
 @cache
-def _product(awq: bool, groups: Groups, most: int) -> Launch:
-    return Launch(product_kernel, *constants(awq, groups), *TILES[most], most)
+def _product(of: tuple[int, ...], most: int) -> Launch:
+    return Launch(product_kernel, *of, *TILES[most], most)
 
 
-def constants(awq: bool, groups: Groups) -> tuple[int, ...]:
-    """Return the kernels' arguments AWQ, BITS, SIZE and PLUS."""
-    return awq, groups.bits, groups.size, groups.zero_offset
+def constants(awq: bool, groups: Groups, columns: int) -> tuple[int, ...]:
+    """Return the kernels' arguments AWQ, BITS, SIZE and PLUS for a matrix with so many columns."""
+    return awq, groups.bits, groups.size if groups.size < columns else 0, groups.zero_offset
 
 
 def unpack(
@@ -127,7 +128,8 @@ def unpack(
     rows, columns = shape
     grid = (-(-columns // UNPACKED[1]), -(-count // UNPACKED[0]), 1)
     pointers, zero_words, of_groups = _split(parts, rows)
-    _unpacking(awq, groups)(grid, *pointers, out, rows, columns, zero_words, of_groups, first, count)
+    launch = _unpacking(constants(awq, groups, columns))
+    launch(grid, *pointers, out, rows, columns, zero_words, of_groups, first, count)
 
 
 def product(awq: bool, parts: TensorParts, groups: Groups, x: Tensor, out: Tensor, most: int) -> None:
@@ -135,9 +137,10 @@ def product(awq: bool, parts: TensorParts, groups: Groups, x: Tensor, out: Tenso
     pointers, zero_words, of_groups = _split(parts, rows)
     sizes = rows, columns, zero_words, of_groups, len(x)
     tiles = -(-rows // TILES[most][0])
+    kernel = _product(constants(awq, groups, columns), most)
 
     def launch(products: Tensor, count: int, part: int) -> None:
-        _product(awq, groups, most)((tiles, count, 1), *pointers, x, products, *sizes, part)
+        kernel((tiles, count, 1), *pointers, x, products, *sizes, part)
 
     in_parts(columns, out, launch)
 

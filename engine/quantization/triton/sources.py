@@ -106,15 +106,16 @@ def sum_of_parts(dtype: str) -> KernelSource:
 def _of_groups(
     name: str, form: GroupedFormat, groups: Groups, dtype: str, rows: Sequence[int]
 ) -> Iterator[tuple[str, KernelSource]]:
-    pointers = _pointers(form, "quants", "zeros", "scales", "index")
-    constants: dict[str, Any] = dict(
-        zip(("AWQ", "BITS", "SIZE", "PLUS"), grouped.constants(form.awq, groups), strict=True)
-    )
-    if form.awq:
-        constants["index"] = None
+    pointers = _pointers(form, "quants", "zeros", "scales")
+    of = grouped.constants(form.awq, groups, 2 * groups.size)
+    constants: dict[str, Any] = dict(zip(("AWQ", "BITS", "SIZE", "PLUS"), of, strict=True))
     unpacking = dict(zip(("ROWS", "STEP"), grouped.UNPACKED, strict=True))
     subject = f"{name} {groups.bits} bits"
-    yield from _both(subject, grouped, grouped.TILES, pointers, constants, unpacking, dtype, rows)
+    kinds = pointers, constants | {"index": None}
+    yield from _both(subject, grouped, grouped.TILES, *kinds, unpacking, dtype, rows)
+    if not form.awq:
+        kinds = pointers | {"index": "*i32"}, constants
+        yield from _both(f"{subject}, index", grouped, grouped.TILES, *kinds, unpacking, dtype, rows)
 
 
 def _pointers(form: Format, *arguments: str) -> dict[str, str]:

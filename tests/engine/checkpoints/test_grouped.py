@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from engine.checkpoints import Groups, open_checkpoint, read_span
-from engine.checkpoints.grouped import without_zero_biases
+from engine.checkpoints.grouped import without_plain_indices, without_zero_biases
 from engine.errors import BadCheckpoint, UnsupportedModel
 from tests.engine.checkpoints.files import named_errors_only, write_folder
 
@@ -73,7 +73,7 @@ def test_a_gptq_matrix_is_a_weight(tmp_path: Path, bits: int, size: int, layout:
     checkpoint = open_checkpoint(write(tmp_path, parts, config))
     weight = checkpoint.weights[f"{MODULE}.weight"]
     assert (weight.shape, weight.format) == ((ROWS, COLUMNS), "GPTQ")
-    assert weight.groups == Groups(bits, COLUMNS if size == -1 else size, offset)
+    assert weight.groups == Groups(bits, COLUMNS if size == -1 else size, offset, indexed=True)
     assert [read_span(span).tobytes() for span in weight.spans] == [part.tobytes() for part in parts.values()]
     assert not any(name.endswith(("qweight", "qzeros", "scales", "g_idx")) for name in checkpoint.weights)
     assert checkpoint.weights["model.norm.weight"].format == "F32"
@@ -122,7 +122,7 @@ def test_settings_from_both_places_are_combined(tmp_path: Path) -> None:
     folder = write(
         tmp_path, gptq_parts(), GPTQ, files={"quantize_config.json": GPTQ | {"checkpoint_format": "gptq_v2"}}
     )
-    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].groups == Groups(4, 32, 0)
+    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].groups == Groups(4, 32, 0, indexed=True)
 
 
 def test_a_settings_file_need_not_name_the_method(tmp_path: Path) -> None:
@@ -136,8 +136,8 @@ def test_matrices_can_have_their_own_settings(tmp_path: Path) -> None:
     others = {f"{other}.{part}": array for part, array in gptq_parts(8, 16).items()}
     config = GPTQ | {"dynamic": {"+:.*up_proj.*": {"bits": 8, "group_size": 16}, "-:.*lm_head.*": {}}}
     weights = open_checkpoint(write(tmp_path, gptq_parts(), config, others)).weights
-    assert weights[f"{MODULE}.weight"].groups == Groups(4, 32, 1)
-    assert weights[f"{other}.weight"].groups == Groups(8, 16, 1)
+    assert weights[f"{MODULE}.weight"].groups == Groups(4, 32, 1, indexed=True)
+    assert weights[f"{other}.weight"].groups == Groups(8, 16, 1, indexed=True)
 
 
 def test_a_quantized_head_is_read(tmp_path: Path) -> None:
@@ -159,7 +159,21 @@ def test_g_idx_may_be_missing_where_columns_are_in_order(tmp_path: Path, act_ord
         with pytest.raises(BadCheckpoint, match="g_idx is missing"):
             open_checkpoint(folder)
     else:
-        assert len(open_checkpoint(folder).weights[f"{MODULE}.weight"].spans) == 3
+        weight = open_checkpoint(folder).weights[f"{MODULE}.weight"]
+        assert len(weight.spans) == 3
+        assert weight.groups == Groups(4, 32, 1)
+
+
+def test_an_index_that_tells_what_the_size_tells_is_left_out(tmp_path: Path) -> None:
+    parts = gptq_parts()
+    plain = without_plain_indices(open_checkpoint(write(tmp_path / "a", parts, GPTQ)).weights)
+    parts["g_idx"] = parts["g_idx"][::-1].copy()
+    other = without_plain_indices(open_checkpoint(write(tmp_path / "b", parts, GPTQ)).weights)
+    found = [weights[f"{MODULE}.weight"] for weights in (plain, other)]
+    assert [(len(each.spans), each.groups) for each in found] == [
+        (3, Groups(4, 32, 1)),
+        (4, Groups(4, 32, 1, indexed=True)),
+    ]
 
 
 def test_zero_biases_are_dropped_where_the_model_has_none(tmp_path: Path) -> None:

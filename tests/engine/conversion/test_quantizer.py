@@ -95,7 +95,8 @@ def test_a_quantized_model_is_close_to_the_original(tmp_path, bits, size, act_or
     packed = {name: weight for name, weight in made.weights.items() if weight.groups}
     assert len(packed) == 2 * 7
     for name, weight in packed.items():
-        assert weight.groups == Groups(bits, weight.shape[1] if size == -1 else size, 1)
+        indexed = len(weight.spans) == 4
+        assert weight.groups == Groups(bits, weight.shape[1] if size == -1 else size, 1, indexed)
         parts = [torch.from_numpy(read_span(span)) for span in weight.spans]
         workspace = Workspace(torch.float32, torch.device("cpu"))
         found = Packed(format_named("GPTQ"), weight.shape, parts, workspace, weight.groups).dense()

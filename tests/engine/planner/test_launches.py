@@ -5,15 +5,17 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+import torch
 
 from engine.checkpoints import open_checkpoint
 from engine.planner import Acceptance, Asked, PairOutline, checkpoint_outline, plan_for
-from engine.planner.launches import OutlinedMatrix
+from engine.planner.launches import OutlinedMatrix, recordings_nbytes
 from engine.planner.layer_placement import LayerPlacement
 from engine.planner.machines import GIB, LAUNCH_S
 from engine.planner.outline import catalogued
 from engine.planner.prediction import launching_s
 from engine.planner.run_rows import RECORDED_ROWS
+from engine.torch_model.graphs import ROWS, Inputs, bucket
 from tests.engine.models import reference
 from tests.engine.planner.made import CARD, CPU, DESKTOP
 
@@ -43,6 +45,20 @@ def test_what_is_moved_whole_is_still_unpacked_in_pieces():
     assert (cut.pieces(None, True, False), uncut.pieces(slot, True, False)) == (1, 1)
     assert cut.pieces(slot, True, False) == 5
     assert uncut.pieces(slot, False, False) == 15 <= cut.pieces(slot, False, False)
+
+
+@pytest.mark.parametrize("slots", [40, 256, 257, 8192, 10_000])
+def test_recordings_are_counted_as_they_are_made(slots):
+    buckets = {bucket(keys, slots) for keys in range(1, slots + 1)}
+    with torch.device("meta"):
+        inputs = [Inputs(rows, [keys], "meta") for rows in ROWS for keys in buckets]
+        logits = torch.empty(ROWS[-1], 500, dtype=torch.bfloat16)
+    tensors = [each for of in inputs for each in (of._numbers, of.places[0]._numbers, of.places[0].seen)]
+    counted = sum(each.nbytes for each in [*tensors, logits])
+    of_a_pass = RECORDED_ROWS * (500 + 70) * 2
+    assert recordings_nbytes(slots, 500, 70, 0, 2) == counted + of_a_pass
+    hidden = len(buckets) * sum(ROWS) * 30 * 2
+    assert recordings_nbytes(slots, 500, 70, 30, 2) == counted + of_a_pass + hidden
 
 
 def test_passes_that_are_replayed_launch_nothing():

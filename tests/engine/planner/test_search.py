@@ -469,6 +469,28 @@ def test_numbers_between_products_take_more_memory_on_cards_before_ampere():
     assert wide - narrow == rows * (4 * (numbers + halves_and_outputs) - 2 * numbers)
 
 
+@pytest.mark.parametrize("unpacked", [False, True])
+def test_a_target_is_on_a_card_as_a_whole_only_with_the_memory_of_its_recordings(unpacked):
+    """Both models' passes are recorded then: their logits for 64 rows alone take 37 MiB."""
+    target, draft = SMALL.target, SMALL.draft
+    candidate = Candidate(SMALL, DESKTOP, ASKED, "cuda", 63, unpacked, False)
+    recorded = candidate._recordings_nbytes(target)
+    assert recorded > 2 * 64 * target.vocabulary * CARD.itemsize
+    with_states = replace(SMALL, draft=replace(draft, states=1))  # its passes are not recorded
+    more = candidate.overhead_nbytes - replace(candidate, pair=with_states).overhead_nbytes
+    assert more == candidate._recordings_nbytes(draft) - 1
+    needed = recorded + candidate.overhead_nbytes
+    needed += target.weights * CARD.itemsize if unpacked else target.nbytes
+
+    def placed(nbytes):
+        machine = replace(DESKTOP, vram=nbytes + CUDA_VRAM + VRAM_MARGIN)
+        return replace(candidate, machine=machine).placement()
+
+    assert placed(needed).whole
+    assert candidate.device_nbytes(placed(needed)) == needed
+    assert placed(needed - 1) is None if unpacked else not placed(needed - 1).whole
+
+
 def test_what_a_draft_computes_from_a_prompt_beside_a_streamed_target_takes_room():
     """`--overlap on`: the draft reads the prompt while the target does."""
     asked = Asked(8192)
@@ -482,7 +504,8 @@ def test_what_a_draft_computes_from_a_prompt_beside_a_streamed_target_takes_room
     whole = replace(candidate, machine=replace(DESKTOP, vram=80 * GIB))
     placed = whole.placement()
     assert placed.whole
-    assert whole.device_nbytes(placed) == placed.device + placed.table + whole.overhead_nbytes
+    recorded = whole._recordings_nbytes(TARGET)
+    assert whole.device_nbytes(placed) == placed.device + placed.table + whole.overhead_nbytes + recorded
     alone = replace(candidate, pair=ALONE)
     assert alone.beside_streamed_nbytes == 0
 

@@ -1,6 +1,7 @@
 """What a card has shown is kept, taken back by one step if the card stops, and tried again if the card, its
 driver, torch or the program changes."""
 
+import json
 from dataclasses import replace
 
 import platformdirs
@@ -98,6 +99,17 @@ def test_another_torch_or_program_is_tried_anew(changed, monkeypatch):
     assert len(again.tested) == len(KERNELS)
 
 
+def test_what_checks_that_asked_less_have_shown_is_tried_anew(folder):
+    prove(Answers())
+    file = folder / "card.json"
+    kept = json.loads(file.read_text())
+    assert kept["identity"].pop("checks") > 1
+    file.write_text(json.dumps(kept))
+    again = Answers()
+    prove(again)
+    assert len(again.tested) == len(KERNELS)
+
+
 def test_a_damaged_file_counts_as_missing(folder):
     prove(Answers())
     (folder / "card.json").write_text("{")
@@ -161,3 +173,9 @@ def test_measured_speeds_are_kept_for_plans(tmp_path):
     assert speed.unpack == {"Q4_K": 3e11, "Q6_K": 4e10}
     assert speed.fused == ()
     assert stored.links["8d5d"].gb_per_s == 25.0
+
+
+def test_a_format_is_fast_in_plans_only_if_all_its_kernels_are():
+    kernels = ["memory", "dense bfloat16", "product GPTQ-4-128-1 bfloat16", "product GPTQ-4-32-1 bfloat16"]
+    prove(Answers("product GPTQ-4-32-1 bfloat16 triton"), kernels=kernels)
+    assert stored_speeds.read().cards["8d5d"].fused == ()

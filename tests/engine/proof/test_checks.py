@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from engine import ways
+from engine.checkpoints import Groups
 from engine.model.rows import Rows
 from engine.proof import card as tested_card
 from engine.proof import checks, kernels, ladder, link_checks
@@ -22,6 +23,7 @@ KERNELS = [
     "halves",
     "unpack FP8_BLOCK float32",
     "unpack GPTQ-4-128-1 float32",
+    "unpack GPTQ-4-128-1-index float32",
     "unpack NVFP4_SCALED float32",
     "unpack Q4_K float32",
     "product FP8_BLOCK float32",
@@ -155,6 +157,111 @@ def test_a_product_of_a_matrix_that_is_not_split_is_checked_too(triton, monkeypa
     monkeypatch.setattr(operations.triton, "multiply_blocks", multiply)
     tried, _ = proven(FakeCard(), ["product Q4_K float32", "product GPTQ-4-128-1 float32"])
     assert [each.outcome for each in tried] == ["wrong", "right", "right"]
+
+
+GROUPED = ["GPTQ-4-128-1", "GPTQ-4-32-1", "GPTQ-4-row-1", "GPTQ-4-64-1-index", "AWQ-4-128-0", "AWQ-4-row-0"]
+SHORT = "GPTQ-3-128-0"  # whose words hold 32 rows or columns
+
+
+def last_group_is_whole(parts, groups, shape):
+    """What a kernel makes of the parts that takes the last, short group for the one before."""
+    rows, columns = shape
+    scales = parts[2].view(-1, rows).clone()
+    if columns % groups.size and len(parts) == 3:
+        scales[-1] = scales[-2]
+    return [*parts[:2], scales.view(-1), *parts[3:]]
+
+
+# What a kernel does not know of GPTQ and AWQ: the parts as it reads them, and where that shows.
+IGNORED = {
+    "the sign of scales": (lambda parts, groups, shape: [*parts[:2], parts[2].abs(), *parts[3:]], GROUPED),
+    "scales of zero": (
+        lambda parts, groups, shape: [*parts[:2], parts[2].where(parts[2] != 0, 0.5), *parts[3:]],
+        GROUPED,
+    ),
+    "the index": (lambda parts, groups, shape: parts[:3], ["GPTQ-4-64-1-index"]),
+    "the end of the last group": (
+        last_group_is_whole,
+        ["GPTQ-4-128-1", "GPTQ-4-32-1", "AWQ-4-128-0", SHORT],
+    ),
+    "groups of 32": (
+        lambda parts, groups, shape: [*parts[:2], parts[2] * (1 + (groups.size == 32)), *parts[3:]],
+        ["GPTQ-4-32-1"],
+    ),
+    "odd numbers of rows": (
+        lambda parts, groups, shape: [*parts[:2], parts[2] * (1 + (shape[0] % 16 != 0)), *parts[3:]],
+        GROUPED,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["unpack", "product"])
+@pytest.mark.parametrize("ignored", IGNORED)
+def test_what_a_kernel_ignores_shows_in_the_variants_that_have_it(ignored, kind, triton, monkeypatch):
+    damage, concerned = IGNORED[ignored]
+    if kind == "unpack":
+        unpack = operations.triton.unpack_grouped
+
+        def damaged(name, parts, shape, first, count, groups, out):
+            unpack(name, damage(parts, groups, shape), shape, first, count, groups, out)
+
+        monkeypatch.setattr(operations.triton, "unpack_grouped", damaged)
+    else:
+        multiply = operations.triton.multiply_grouped
+
+        def damaged(name, parts, groups, x, rows):
+            return multiply(name, damage(parts, groups, (rows, x.shape[1])), groups, x, rows)
+
+        monkeypatch.setattr(operations.triton, "multiply_grouped", damaged)
+    names = [f"{kind} {variant} float32" for variant in (*GROUPED, SHORT)]
+    tried, _ = proven(FakeCard(), names)
+    wrong = {each.kernel.split()[1] for each in tried if each.outcome != "right"}
+    assert wrong - {SHORT} == {*concerned} - {SHORT}
+    assert SHORT in wrong or SHORT not in concerned
+
+
+@pytest.mark.parametrize("variant", ["W4-4-32-0", "W4_ZEROS_BF16-4-128-0", "W4_F32-4-row-0"])
+def test_w4_with_scales_of_one_sign_only_or_whole_words_of_rows_is_seen(variant, triton, monkeypatch):
+    sound = operations.triton.unpack_apart
+    names = [f"unpack {variant} float32"]
+    for damage in (
+        lambda parts, shape: [parts[0], parts[1].abs(), *parts[2:]],
+        lambda parts, shape: [parts[0], parts[1] * (1 + shape[0] % 8), *parts[2:]],
+    ):
+
+        def damaged(name, parts, shape, first, out, damage=damage):
+            sound(name, damage(parts, shape), shape, first, out)
+
+        monkeypatch.setattr(operations.triton, "unpack_apart", damaged)
+        tried, _ = proven(FakeCard(), names)
+        assert [each.outcome for each in tried] == ["wrong", "right"]
+    monkeypatch.setattr(operations.triton, "unpack_apart", sound)
+    tried, _ = proven(FakeCard(), names)
+    assert [each.outcome for each in tried] == ["right"]
+
+
+@pytest.mark.parametrize(
+    ("name", "groups", "variant"),
+    [
+        ("GPTQ", Groups(4, 128, 1), "GPTQ-4-128-1"),
+        ("GPTQ", Groups(4, 128, 1, indexed=True), "GPTQ-4-128-1-index"),
+        ("GPTQ", Groups(4, 512, 1), "GPTQ-4-row-1"),
+        ("AWQ", Groups(4, 64, 0), "AWQ-4-64-0"),
+        ("W4_ZEROS", Groups(4, 32, 0), "W4_ZEROS-4-32-0"),
+    ],
+)
+def test_a_way_is_taken_by_the_variant_that_it_was_chosen_for(name, groups, variant, triton, monkeypatch):
+    packed = random_packed(name, (64, 512), "cpu", torch.float32, groups=groups)
+    x = torch.ones(1, 512)
+    whole = packed.format, packed.parts, packed.shape, x, packed.groups
+    with ways.taking({f"product {variant} float32": "unpack", f"unpack {variant} float32": "processor"}):
+        assert operations.product(*whole) is None
+        assert not packed.recordable
+    others = {each for each in (*GROUPED, "W4_ZEROS-4-64-0", "GPTQ-4-128-1-index") if each != variant}
+    taken = {f"product {each} float32": "unpack" for each in others}
+    with ways.taking(taken | {f"unpack {each} float32": "processor" for each in others}):
+        assert operations.product(*whole) is not None
+        assert packed.recordable
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.checkpoints import Groups, open_checkpoint
+from engine.checkpoints import Groups, open_checkpoint, packing_name
 from engine.formats import FORMATS
 from engine.heads import open_heads
 from engine.proof.kernels import GENERAL, every, needed
@@ -36,9 +36,13 @@ def of_formats(names):
     [
         ("BF16", None, None),
         ("Q4_K", None, "Q4_K"),
-        ("AWQ", Groups(4, 128, 0), "AWQ-4-128-0"),
+        ("AWQ", Groups(4, 8, 0), "AWQ-4-8-0"),
+        ("AWQ", Groups(4, 4096, 0), "AWQ-4-row-0"),
+        ("GPTQ", Groups(4, 8, 1), "GPTQ-4-8-1"),
+        ("GPTQ_BF16", Groups(3, 8, 0, indexed=True), "GPTQ_BF16-3-8-0-index"),
         ("FP8_BLOCK", None, "FP8_BLOCK"),
-        ("W4_ZEROS_BF16", None, "W4_ZEROS_BF16"),
+        ("W4_ZEROS_BF16", Groups(4, 8, 0), "W4_ZEROS_BF16-4-8-0"),
+        ("W4", Groups(4, 4096, 0), "W4-4-row-0"),
         ("NVFP4_SCALED", None, "NVFP4_SCALED"),
         ("NVFP4_FACTORED", None, "NVFP4"),
     ],
@@ -59,6 +63,20 @@ def test_products_in_float16_of_numbers_in_float32_are_checked(target):
 def test_a_report_has_every_format_with_kernels():
     subjects = {name.split()[1].partition("-")[0] for name in of_formats(every("float16"))}
     assert subjects == FORMATS.keys() - {"F64", "F32", "F16", "BF16", "NVFP4_FACTORED"}
+
+
+def test_a_report_has_gptq_with_an_index_and_without_and_others_as_files_have_them():
+    names = of_formats(every("float16"))
+    assert {"unpack GPTQ-4-128-1 float16", "product GPTQ-4-128-1-index float16"} <= names
+    assert {"product AWQ-4-128-0 float16", "product W4_ZEROS-4-128-0 float16"} <= names
+
+
+@pytest.mark.parametrize("size", [8, 4096])
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_name_tells_the_groups_that_it_was_made_of(size, indexed):
+    groups = Groups(4, size, 1, indexed)
+    found = Groups.named(packing_name("GPTQ", groups, 96), 96)
+    assert found == replace(groups, size=min(size, 96))
 
 
 def widths(names):

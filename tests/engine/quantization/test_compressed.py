@@ -9,7 +9,7 @@ from compressed_tensors.compressors.pack_quantized.base import PackedQuantizatio
 from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
 from safetensors.torch import save_file
 
-from engine.checkpoints import open_checkpoint, read_span
+from engine.checkpoints import Groups, open_checkpoint, read_span
 from engine.formats import format_named
 from engine.quantization.packed import Packed, Workspace
 from tests.engine.models import reference
@@ -85,3 +85,5 @@ def test_numbers_are_those_that_compressed_tensors_unpacks(case, tmp_path):
             format_named(weight.format), weight.shape, parts, Workspace(numbers.dtype, torch.device("cpu"))
         )
         assert torch.equal(packed.dense(), numbers), name
+        size = weight.shape[1] if settings["group_size"] is None else settings["group_size"]
+        assert weight.groups == (None if case == "NVFP4" else Groups(4, size, 0)), name

@@ -1,9 +1,15 @@
 """Kernels are launched as Triton launches them, on a card that does nothing."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from engine import firsts
+from engine.checkpoints import Groups
+from engine.quantization import triton as kernels
+from engine.quantization.parts import typed_parts
+from engine.quantization.random_matrix import random_packed
 from engine.quantization.triton.launch import Launch
 
 pytest.importorskip("triton", reason="needs Triton")
@@ -53,6 +59,58 @@ def test_numbers_that_triton_compiles_nothing_for_are_no_first_launch(card):
     assert firsts.count() == before + 1
     launch((1, 1, 1), parts, out, 17, 2)
     assert firsts.count() == before + 2
+
+
+def test_what_is_refused_is_refused_to_its_own_types_and_sizes_only(monkeypatch, caplog):
+    from triton.runtime.errors import OutOfResources
+
+    from engine.quantization.triton import grouped as of_groups
+    from engine.quantization.triton.launch import KernelRefused
+
+    asked = []
+
+    class Kernel:
+        """A kernel that is too large for 16 rows of float16 and groups of 32, at whole multiples of 16."""
+
+        def __getitem__(self, grid):
+            return self.launch
+
+        def launch(self, quants, zeros, scales, index, x, out, rows, *args, enable_fp_fusion):
+            of = args[-7:-3]
+            asked.append((of, x.dtype, rows, args[-1], index is not None))
+            if asked[-1] == ((False, 4, 32, 1), torch.float16, 64, 16, False):
+                raise OutOfResources(131072, 101376, "shared memory")
+            out.fill_(1)
+
+    monkeypatch.setattr(of_groups, "product_kernel", Kernel())
+    of_groups._product.cache_clear()
+
+    def multiplied(groups, rows=64, count=16, dtype=torch.float16):
+        matrix = random_packed("GPTQ", (rows, 256), "cpu", dtype, groups=groups)
+        parts = typed_parts(matrix.format, matrix.parts)
+        x = torch.zeros(count, 256, dtype=dtype)
+        return kernels.multiply_grouped("GPTQ", parts, groups, x, rows)
+
+    small = Groups(4, 32, 1)
+    for _ in range(3):
+        assert multiplied(small) is None
+    assert len(asked) == 1, "what was refused once is not tried again"
+    assert caplog.text.count("shared memory") == 1
+    others = [
+        multiplied(small, count=1),
+        multiplied(small, count=64),
+        multiplied(small, dtype=torch.float32),
+        multiplied(small, rows=72),
+        multiplied(replace(small, indexed=True)),
+        multiplied(Groups(4, 128, 1)),
+        multiplied(Groups(4, 256, 1)),
+    ]
+    assert all(product.eq(1).all() for product in others)
+    assert multiplied(small) is None
+    monkeypatch.setattr(kernels, "KernelRefused", ZeroDivisionError)
+    with pytest.raises(KernelRefused, match="OutOfResources"):
+        multiplied(small)
+    of_groups._product.cache_clear()
 
 
 def test_each_piece_of_a_streamed_pass_is_unpacked_by_one_launch(card):

@@ -96,10 +96,17 @@ def test_kernels_compile(name, n, card, dtype, compiled):
 
 
 @pytest.mark.parametrize(
-    ("bits", "n", "card", "dtype"), [(3, 64, "Ampere", "bf16"), (4, 16, "Turing", "fp16")]
+    ("kind", "n", "card", "dtype"),
+    [
+        ("3 bits, index", 64, "Ampere", "bf16"),
+        ("4 bits", 16, "Turing", "fp16"),
+        ("4 bits, index", 16, "Turing", "fp16"),
+        ("4 bits", 64, "Blackwell", "bf16"),
+    ],
 )
-def test_kernels_of_gptq_compile(bits, n, card, dtype, compiled):
-    both = [source for kernel, source in chosen("GPTQ", dtype, n, card) if f"{bits} bits" in kernel]
+def test_kernels_of_gptq_compile(kind, n, card, dtype, compiled):
+    names = f"unpack GPTQ {kind}", f"product GPTQ {kind}, {n} rows"
+    both = [source for kernel, source in chosen("GPTQ", dtype, n, card) if kernel in names]
     assert len(both) == 2
     for source in both:
         assert compiled(source, card).metadata.shared <= SHARED[card]
@@ -160,17 +167,22 @@ def test_a_product_that_a_card_has_no_room_for_unpacks_first(monkeypatch, caplog
 
     asked = []
 
-    def too_large(name, data, x, out, most):
-        asked.append(most)
-        if most == 16:
-            raise errors.OutOfResources(131072, 101376, "shared memory")
-        out.fill_(1)
+    class Kernel:
+        def __getitem__(self, grid):
+            return self.launch
 
-    monkeypatch.setattr(ggml, "product", too_large)
-    monkeypatch.setattr(kernels, "_refused", set())
+        def launch(self, data, book, x, out, *sizes, enable_fp_fusion):
+            asked.append(sizes[-1])
+            if sizes[-1] == 16:
+                raise errors.OutOfResources(131072, 101376, "shared memory")
+            out.fill_(1)
+
+    monkeypatch.setattr(ggml, "product_kernel", Kernel())
+    ggml._product.cache_clear()
     x = torch.zeros(5, 256, dtype=torch.float16)
     for _ in range(3):
         assert kernels.multiply_blocks("Q4_K", torch.zeros(144, dtype=torch.uint8), x, 1) is None
     assert kernels.multiply_blocks("Q4_K", torch.zeros(144, dtype=torch.uint8), x[:1], 1).eq(1).all()
     assert asked == [16, 1], "what was refused once is not tried again"
     assert "shared memory" in caplog.text
+    ggml._product.cache_clear()

@@ -1,7 +1,13 @@
 """The figures of an answer that one pair begins and another goes on with."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
+
+from engine import firsts
+from engine.decoding.iteration import Iterated
+from engine.drafting import TreeLimits
 from engine.serving.answer_figures import AnswerFigures
 from engine.streaming import ExpertCounts
 
@@ -22,3 +28,24 @@ def test_a_resumed_answer_keeps_what_each_layer_did_in_its_first_part():
     second.model.experts = ExpertCounts(hits=1, near=1, by_layer={2: (1, 1), 3: (1, 0)})
     assert (figures.experts.hits, figures.experts.near) == (7, 5)
     assert figures.experts.near_by_layer == [(1, 5, 2), (2, 6, 3), (3, 1, 0)]
+
+
+def test_a_pass_in_which_something_was_done_once_and_for_all_does_not_tell_how_long_others_take():
+    figures = AnswerFigures(target(None), started=0.0)
+    firsts.note()  # while the prompt was read
+    figures.note_prefill()
+    usual = Iterated(
+        limits=(limits := TreeLimits(7, 4, 8)), limited=limits, tree=np.zeros(7), accepted=[0], tokens=[3, 4],
+        draft_s=0.25, target_s=1.0, other_s=0.5, rounds=2, log_probs=[],
+    )  # fmt: skip
+    figures.note_pass(usual)
+    figures.note_committed(1, 2)
+    firsts.note()  # as if a pass of this size had been recorded
+    figures.note_pass(replace(usual, draft_s=4.0, target_s=9.0, limits=replace(limits, budget=15)))
+    figures.note_committed(1, 2)
+    figures.note_pass(replace(usual, limits=replace(limits, budget=31)))
+    figures.note_committed(0, 1)
+    assert figures.budgets == [7, 15, 31]
+    assert figures.seconds.target == 11.0
+    found = figures.usual
+    assert (found.budgets, found.tokens, found.draft_s, found.target_s) == ([7, 31], 3, 0.5, 3.0)

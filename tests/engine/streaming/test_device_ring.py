@@ -68,7 +68,7 @@ class Device:
 
     def use(self, number):
         slot = self.ring.fetch(number)
-        at, nbytes = self.chunks[number].places[0][0]
+        at, nbytes = self.chunks[number].device_places[0][0]
         expected = content(self.chunks[number])
 
         def look():  # when the device gets to it
