@@ -253,7 +253,7 @@ def test_w4_with_scales_of_one_sign_only_or_whole_words_of_rows_is_seen(variant,
 def test_a_way_is_taken_by_the_variant_that_it_was_chosen_for(name, groups, variant, triton, monkeypatch):
     packed = random_packed(name, (64, 512), "cpu", torch.float32, groups=groups)
     x = torch.ones(1, 512)
-    whole = packed.format, packed.parts, packed.shape, x, packed.groups
+    whole = packed.format, packed.parts, packed.shape, x, packed.groups, torch.float32
     with ways.taking({f"product {variant} float32": "unpack", f"unpack {variant} float32": "processor"}):
         assert operations.product(*whole) is None
         assert not packed.recordable
