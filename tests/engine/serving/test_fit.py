@@ -59,7 +59,7 @@ def test_weight_limits_follow_the_plan():
 def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, planned):
     file = open_checkpoint(model_file("smollm2"))
     request = protocol.Load(id=1, processor_helps=helps, dtype="float32")
-    found = fit.fit(request, file, None, "cpu", 4, 256)
+    found = fit.fit(request, file, None, "cpu", 256)
     assert (found.asked.helper is not None) == planned
     assert found.machine.compiled is None, "with this dtype, the processor alone would run torch"
 
@@ -72,7 +72,7 @@ def test_heads_that_load_by_themselves_never_shorten_the_context(draft, loads, m
     heads = planner.HeadsOutline(stored=0, unpacked=0, kv_row=1 << 18)
     file = open_checkpoint(model_file("smollm2"))
     request = protocol.Load(id=1, draft=draft, dtype="float32")
-    found = fit.fit(request, file, None, "cpu", 4, 8192, heads=heads)
+    found = fit.fit(request, file, None, "cpu", 8192, heads=heads)
     assert found.plan.runs
     assert (found.plan.heads == "other") == (found.pair.heads is not None) == loads
     assert (found.plan.context < 8192) == loads
