@@ -61,7 +61,7 @@ class Nothing:
 
 def full_cache(size, slots):
     """A cache all of whose slots are used, and its link."""
-    link, experts = Nothing(), [Chunk((StoredMatrix(None, ()),), (), (), size, 0)] * slots
+    link, experts = Nothing(), [Chunk((StoredMatrix(None, ()),), (), (((0, size),),), size, 0)] * slots
     source = np.empty(0, np.uint8)
     cache = DeviceExperts(experts, slots, ExpertPolicy([0] * slots), link, [source] * slots, None)
     cache.fill(range(slots), lambda expert: source, lambda done, total: None)
