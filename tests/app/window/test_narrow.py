@@ -6,10 +6,11 @@ from pytestqt.qtbot import QtBot
 
 from app.connection.engine_link import EngineLink
 from app.conversation.transcript import COLUMN_WIDTH
-from app.preferences import PreferencesFile
+from app.preferences import PreferencesFile, WindowState
 from app.store import Store
 from app.window.arguments import Arguments
 from app.window.core import Core
+from app.window.panes import Panes
 from app.window.window import Window
 from tests.app.fake_engine import FakeEngines
 
@@ -53,6 +54,22 @@ def test_the_widths_of_a_wide_window_come_back_however_narrow_it_was(window: Win
     window.resize(1410, 800)
     qtbot.waitUntil(lambda: (window.panel.width(), window.sidebar.width()) == pytest.approx(widths, abs=12))
     assert window.sidebar.width() == pytest.approx(300, abs=12)
+
+
+def test_kept_widths_are_not_replaced_by_those_before_the_window_is_shown(store: Store, qtbot: QtBot) -> None:
+    """A window laid beside another right after the start is narrow before anything was moved in it."""
+    panes = Panes(store)
+    qtbot.addWidget(panes)
+    panes.restore(WindowState(splitters={"parts": [300, 600, 494]}, panel=True))
+    panes.fit(1400)
+    panes.resize(1400, 800)
+    panes.show()
+    qtbot.waitExposed(panes)
+    assert panes.sidebar.width() == pytest.approx(300, abs=12)
+    panes.resize(panes.minimumSizeHint().width(), 600)
+    assert panes.state(b"").splitters["parts"] == pytest.approx([300, 600, 494], abs=12)
+    panes.resize(1400, 800)
+    qtbot.waitUntil(lambda: panes.sidebar.width() == pytest.approx(300, abs=12))
 
 
 def test_a_window_for_a_small_screen_is_not_widened_by_the_panel(
