@@ -146,7 +146,10 @@ class AnswerQueue(QObject):
         self._engine.stop()
 
     def go_on(self, chat: int, message: int) -> None:
-        """Ask for the answer that follows from the results of an answer's calls, once the engine is ready."""
+        """Ask for the answer that follows from the results of an answer's calls, once the engine is ready;
+        not in a chat that was deleted. May raise a StoreError."""
+        if self._store.chats.is_deleted(chat):
+            return
         self._due.append((chat, message))
         if self._engine.state is State.IDLE:
             self._engine.load()
@@ -171,8 +174,10 @@ class AnswerQueue(QObject):
         viewer.returned.emit([chosen])
 
     def drop(self, chat: int) -> None:
-        """Ask for no further answer in a chat that was deleted, and forget it. Its queued questions are given
-        back: they are unsent when the deletion is undone."""
+        """Ask for no further answer in a chat that was deleted, stop the one in progress, and forget the chat.
+        Its queued questions are given back: they are unsent when the deletion is undone."""
+        if self.answering is not None and self.answering.chat == chat:
+            self._engine.stop()
         self._due = deque(due for due in self._due if due[0] != chat)
         if self._postponed is not None and self._postponed[0] == chat:
             self._postponed = None
@@ -310,7 +315,7 @@ class AnswerQueue(QObject):
                 if not self._has_ended_thought(done, event):
                     self.finished.emit(done, event)
                     if calls and is_saved:
-                        self.called.emit(done.chat, done.message)
+                        self._tell_calls(done.chat, done.message)
                     self.listed.emit()
                     self._ask_next()
             case messages.Failed():
@@ -328,6 +333,12 @@ class AnswerQueue(QObject):
             return []
         done.request.sieve.finish()
         return stored_calls(done.request, self._toolbox)
+
+    def _tell_calls(self, chat: int, message: int) -> None:
+        """Tell that an answer calls tools, unless its chat was deleted: nobody is there to allow them."""
+        with reporting(self.store_failed):
+            if not self._store.chats.is_deleted(chat):
+                self.called.emit(chat, message)
 
     def _has_open_calls(self, message: int) -> bool:
         return any(call.state == "open" for call in self._store.messages.calls(message))
@@ -381,7 +392,7 @@ class AnswerQueue(QObject):
             self._unsaved.remove(ended)
             self.changed.emit(ended.chat)
             if ended.calls:
-                self.called.emit(ended.chat, ended.under_way.id)
+                self._tell_calls(ended.chat, ended.under_way.id)
         if self._unsaved:
             self._next_try.start()
         if saved:

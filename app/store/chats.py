@@ -96,6 +96,12 @@ class Chats:
     def restore(self, chat: int) -> None:
         self._set(chat, "deleted_at", None)
 
+    def is_deleted(self, chat: int) -> bool:
+        """Whether a chat is hidden, or has been purged."""
+        with self._database.reading() as connection:
+            query = "SELECT 1 FROM chats WHERE id = ? AND deleted_at IS NULL"
+            return connection.execute(query, (chat,)).fetchone() is None
+
     def purge(self, now: float | None = None) -> int:
         """Remove for good the chats deleted more than `KEPT_DELETED_S` before `now`. Return their number.
 

@@ -120,8 +120,8 @@ class Panes(QWidget):
         self._is_narrow = narrow
 
     def _note_sizes(self) -> None:
-        """Note the sizes of the parts in a wide window that is shown: before, nothing has its size. In one that
-        has just become narrow, the splitter has squeezed them."""
+        """Note the sizes of the parts in a wide window that is shown: before, nothing has its size. In one
+        that has just become narrow, the splitter has squeezed them."""
         if self.isVisible() and not self._is_narrow and not self._widening.isActive():
             self._sizes = self._splitter.sizes()
 

@@ -182,7 +182,9 @@ def test_no_answer_that_is_due_in_a_deleted_chat_is_asked_for(
     chat.open(None)
     chat.send("two")
     queue.go_on(gone, question)  # behind the answer in progress
+    store.chats.delete(gone)
     queue.drop(gone)
+    queue.go_on(gone, question)  # by a tool whose call ends now
     person.finish("2")
     engine.rest()
     qtbot.waitUntil(lambda: engine.state is State.IDLE)
@@ -192,6 +194,27 @@ def test_no_answer_that_is_due_in_a_deleted_chat_is_asked_for(
     chat.send("three")
     assert person.sent[-1] == ("user", "three")
     assert len(person.asked) == 3
+
+
+def test_the_answer_in_progress_in_a_deleted_chat_is_stopped_and_its_calls_are_left(
+    store: Store, engine: Engine, engines: FakeEngines, preferences: PreferencesFile, qtbot: QtBot
+) -> None:
+    queue = AnswerQueue(store, engine, Toolbox(store, preferences), engine)
+    chat = Conversation(store, engine, queue, SETTINGS)
+    called: list[tuple[int, int]] = []
+    queue.called.connect(lambda *ids: called.append(ids))
+    chat.send("one")
+    assert chat.id is not None
+    assert queue.answering is not None
+    gone, answered = chat.id, queue.answering.message
+    store.chats.delete(gone)
+    queue.drop(gone)
+    assert engine.state is State.STOPPING
+    queue._tell_calls(gone, answered)
+    assert not called
+    store.chats.restore(gone)
+    queue._tell_calls(gone, answered)
+    assert called == [(gone, answered)]
 
 
 def test_a_question_sent_before_the_model_is_loaded_is_asked_later(
