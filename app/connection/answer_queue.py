@@ -174,8 +174,8 @@ class AnswerQueue(QObject):
         viewer.returned.emit([chosen])
 
     def drop(self, chat: int) -> None:
-        """Ask for no further answer in a chat that was deleted, stop the one in progress, and forget the chat.
-        Its queued questions are given back: they are unsent when the deletion is undone."""
+        """Ask for no further answer in a chat that was deleted, stop the one in progress, and forget it. Its
+        queued questions are given back: they are unsent when the deletion is undone."""
         if self.answering is not None and self.answering.chat == chat:
             self._engine.stop()
         self._due = deque(due for due in self._due if due[0] != chat)

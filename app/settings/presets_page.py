@@ -24,6 +24,7 @@ from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, PlainMessageBox
 from app.widgets.save_dialog import ask_where_to_save
+from engine.files import write_whole
 
 
 class PresetsPage(QWidget):
@@ -137,7 +138,7 @@ class PresetsPage(QWidget):
 
     def export_to(self, path: Path) -> None:
         try:
-            path.write_bytes(to_file(self._chosen))
+            write_whole(path, to_file(self._chosen))
         except OSError as error:
             self._show_summary(self.tr("{} could not be written: {}").format(path, error.strerror), "danger")
         else:

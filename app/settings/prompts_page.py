@@ -24,6 +24,7 @@ from app.widgets.flow import Flow
 from app.widgets.form_parts import button, label, set_role
 from app.widgets.save_dialog import ask_where_to_save
 from app.widgets.theme import LINE_HEIGHT
+from engine.files import write_whole
 
 NAME = "prompts"  # of the file of exported prompts, as suggested
 MOST_NAME = 200  # characters, as in SavedPrompt
@@ -129,7 +130,7 @@ class PromptsPage(QWidget):
 
     def export_to(self, path: Path) -> None:
         try:
-            path.write_bytes(to_file(self._kept))
+            write_whole(path, to_file(self._kept))
         except OSError as error:
             self._say(self.tr("{} could not be written: {}").format(path, error.strerror), "danger")
         else:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.widgets.plain_text import PlainMessageBox
@@ -22,10 +22,11 @@ def ask_where_to_save(
 
     name: suggested name of the file, without a suffix. kinds: the suffix of each format, without its dot, by
         the name of the format in the dialog; the first is the usual one. folder: where the dialog begins;
-        "": where the last one ended.
+        "": the user's documents.
     """
     suffix = next(iter(kinds.values()))
-    dialog = QFileDialog(parent, caption, folder)
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    dialog = QFileDialog(parent, caption, folder or documents)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setNameFilters(list(kinds))
     # Before the dialog returns a file that exists, it asks whether to replace it, so it has to know the
@@ -37,7 +38,7 @@ def ask_where_to_save(
         while dialog.exec():
             chosen = Path(dialog.selectedFiles()[0])
             path = _with_suffix(chosen, dialog.defaultSuffix(), kinds)
-            if path == chosen or not path.exists() or _may_replace(parent, path):
+            if path == chosen or not _is_there(path) or _may_replace(parent, path):
                 return path
         return None
     finally:
@@ -47,8 +48,16 @@ def ask_where_to_save(
 def _with_suffix(path: Path, suffix: str, kinds: Mapping[str, str]) -> Path:
     """Return the path with the suffix added, unless its name ends in one of the suffixes already."""
     name = path.name.lower()
-    has_one = any(name.endswith(f".{known}") for known in kinds.values())
+    has_one = any(name.endswith(f".{known}") and name != f".{known}" for known in kinds.values())
     return path if has_one else path.with_name(f"{path.name}.{suffix}")
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file is there, as far as can be told: whoever writes says what is wrong with the path."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def _may_replace(parent: QWidget, path: Path) -> bool:

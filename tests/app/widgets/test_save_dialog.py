@@ -6,6 +6,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.widgets import save_dialog
 from app.widgets.save_dialog import ask_where_to_save
 
 KINDS = {"Markdown (*.md)": "md", "Plain text (*.txt)": "txt"}
@@ -87,6 +88,15 @@ def test_a_typed_name_gets_the_suffix_unless_it_has_one(
     parent: QWidget, tmp_path: Path, typed: str, written: str
 ) -> None:
     assert save(parent, tmp_path, "x", accept_as(typed)) == tmp_path / written
+
+
+def test_a_name_of_nothing_but_a_suffix_has_none(tmp_path: Path) -> None:
+    assert save_dialog._with_suffix(tmp_path / ".md", "md", KINDS) == tmp_path / ".md.md"
+
+
+def test_nothing_is_to_be_replaced_where_no_file_can_be(tmp_path: Path) -> None:
+    assert not save_dialog._is_there(tmp_path / ("n" * 300))
+    assert not save_dialog._is_there(tmp_path)
 
 
 def test_a_file_whose_suffix_was_not_typed_is_not_replaced_unasked(parent: QWidget, tmp_path: Path) -> None:
