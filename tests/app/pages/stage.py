@@ -142,9 +142,11 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
 
 
 def settle() -> None:
-    """Let layouts and deferred deletions happen; a few turns, since one layout may lead to another."""
+    """Let layouts and deferred deletions happen; a few turns, since one layout may lead to another, and on a
+    busy machine a turn may end before all of it is done."""
     for _ in range(4):
         QTest.qWait(5)
+        QCoreApplication.sendPostedEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
