@@ -121,10 +121,15 @@ def default_drafter(has_draft: bool, heads_pay: bool = True) -> str:
     return MERGED if heads_pay else "recycling+pld"
 
 
+def needs_heads(name: str, heads: str) -> bool:
+    """Return whether the drafter called `name` cannot run without heads of the method `heads`."""
+    return heads in name.split("+")
+
+
 def uses_heads(name: str, heads: str) -> bool:
     """Return whether the drafter called `name` guesses with heads, if those of the method `heads` are loaded
     in a draft's place."""
-    return name == MERGED or heads in name.split("+")
+    return name == MERGED or needs_heads(name, heads)
 
 
 def check_drafter(name: str, has_draft: bool, heads: str | None = None) -> None:

@@ -18,7 +18,6 @@ from msgspec import structs
 
 from engine import protocol
 from engine.errors import (
-    BadOption,
     CardFailed,
     NotLoaded,
     OutOfMemory,
@@ -108,6 +107,7 @@ class EngineService:
         while True:
             if self.session is None or self.fitted is None:
                 raise NotLoaded("No model is loaded.", "Load one first.")
+            request = self._with_drafter(request)
             try:
                 if request.fresh:
                     self.session.renew_drafters()
@@ -128,21 +128,20 @@ class EngineService:
             job = LoadJob(request.id, silence_only(emit), cancelled)
             with job.watching(self._pair.files.target.path.name):
                 note = self._build(job, note)
-            request = self._with_drafter(request)
 
     def _with_drafter(self, request: protocol.Chat) -> protocol.Chat:
-        """Return the request with the usual drafter if its own cannot run any more, because its heads were
-        given up: the text is the same."""
-        from engine.drafting import check_drafter
+        """Return the request with the usual drafter if its own needs heads that were given up, in this answer
+        or before: the text is the same."""
+        from engine.drafting import needs_heads
 
-        assert self.session is not None
-        pair = self.session.pair
-        try:
-            check_drafter(request.options.drafter, pair.draft is not None, pair.method)
-        except BadOption:
-            options = structs.replace(request.options, drafter="auto")
-            return structs.replace(request, options=options)
-        return request
+        assert self._pair is not None
+        assert self.fitted is not None
+        heads = self._pair.files.heads
+        if heads is None or not self.fitted.gave_up_heads:
+            return request
+        if not needs_heads(request.options.drafter, heads.method):
+            return request
+        return structs.replace(request, options=structs.replace(request.options, drafter="auto"))
 
     def _is_predicted(self, drafter: str) -> bool:
         """Return whether the plan predicts how fast this drafter is. Of heads, it does for the target's own

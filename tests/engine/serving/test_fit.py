@@ -11,7 +11,7 @@ import torch
 from engine import planner, protocol
 from engine.checkpoints import open_checkpoint
 from engine.decoding.verification import TargetVerifier
-from engine.errors import OutOfMemory
+from engine.errors import BadOption, OutOfMemory
 from engine.planner import Plan
 from engine.planner.pairs import without_heads
 from engine.protocol import Message, Options
@@ -218,9 +218,10 @@ def test_another_plan_that_computes_other_numbers_follows_what_was_sent(monkeypa
     engine.unload()
 
 
-def test_an_answer_whose_heads_are_given_up_goes_on_without_them(monkeypatch):
+def test_an_answer_whose_heads_are_given_up_goes_on_without_them_and_so_do_later_ones(monkeypatch):
     def give_up(self, full):
         self.pair, self.plan = without_heads(self.pair), replace(self.plan, heads=None)
+        self.gave_up_heads = True
         return "Given up."
 
     load(engine := EngineService())
@@ -233,6 +234,12 @@ def test_an_answer_whose_heads_are_given_up_goes_on_without_them(monkeypatch):
     assert answer.note == "Given up."
     assert engine.session.pair.heads is None
     assert answer.token_ids == plain.token_ids
+    for drafter in ("eagle", "eagle+pld"):
+        later = ask(engine, seed=3, drafter=drafter)
+        assert later.token_ids == plain.token_ids
+        assert later.drafter == engine.session.drafter("auto").name
+    with pytest.raises(BadOption):
+        ask(engine, drafter="medusa")
     engine.unload()
 
 
