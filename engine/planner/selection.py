@@ -16,6 +16,9 @@ from engine.planner.substitute_formats import CLEARLY
 # Beside a streamed target, the layer for drafts takes memory in which more of the target would stay; what it
 # brings is estimated.
 OWN_LAYER_PAYS = 1.1
+# There, other heads stay at no less than this share of the speed without them, as long as memory does not run
+# out. What they bring is not predicted: the share is a guess.
+OTHERS_PAY = 0.9
 
 
 def fastest(
@@ -26,9 +29,9 @@ def fastest(
     kept: Collection[str] = (),
 ) -> tuple[Plan, PairOutline]:
     """Return the plan that promises most tokens per second, with its pair: the first one's if none runs. The
-    pair says whether optional heads are loaded. The target's own layer for drafts is if no part of the target
-    is streamed beside it, or if that promises OWN_LAYER_PAYS times as many tokens per second; others are
-    where the plan runs with them.
+    pair says whether optional heads are loaded. They are if no part of the target is streamed beside them and
+    they do not drive it from a card; or if that promises, by the tokens per second without them,
+    OWN_LAYER_PAYS times as many with the target's own layer for drafts, OTHERS_PAY times as many with others.
 
     kept: the formats of substitutes that the disk has. A plan with one of them is taken unless another
     promises CLEARLY more.
@@ -51,8 +54,8 @@ def smaller(
     for; None if nothing is left to try.
 
     That machine has, in the tier that was `full`, an eighth less memory than `plan` uses there. Optional
-    heads are given up if the target is streamed beside them, unless they pay as in `fastest`. If nothing runs
-    on the machine, the context is halved until something does.
+    heads are loaded as in `fastest`, but others than the target's own layer must not cost any speed where
+    they have to pay. If nothing runs on the machine, the context is halved until something does.
     """
     if full == "vram":
         machine = replace(machine, vram=plan.memory.vram * 7 // 8 + VRAM_MARGIN)
@@ -61,7 +64,7 @@ def smaller(
     context = plan.context
     while True:
         asked = replace(asked, context=context)
-        found, its = _planned(machine, pair, asked, history, must_pay=True)
+        found, its = _planned(machine, pair, asked, history, others_pay=1.0)
         if found.runs:
             return found, its, machine
         context //= 2
@@ -74,19 +77,21 @@ def _planned(
     pair: PairOutline,
     asked: Asked,
     history: Sequence[Observed],
-    must_pay: bool = False,
+    others_pay: float = OTHERS_PAY,
 ) -> tuple[Plan, PairOutline]:
-    """Return the plan for a pair, with optional heads only where they are loaded. must_pay: whether heads
-    whose gain is not predicted, too, are left out if the plan without them promises more."""
-    beside = plan_for(machine, pair, asked, learned(history, pair)), pair
+    """Return the plan for a pair, with optional heads only where they are loaded. others_pay: instead of
+    OTHERS_PAY."""
+    beside = plan, _ = plan_for(machine, pair, asked, learned(history, pair)), pair
     if pair.heads is None or not pair.optional_heads:
         return beside
-    plan = beside[0]
-    if plan.runs and not (plan.streams and (pair.layer or must_pay)):
+    without = without_heads(pair)
+    alone = plan_for(machine, without, asked, learned(history, without)), without
+    if not plan.runs:
+        return alone
+    if plan.device == alone[0].device and not plan.streams:
         return beside
-    alone = _planned(machine, without_heads(pair), asked, history)
-    least = (OWN_LAYER_PAYS if pair.layer else 1.0) * _speed(alone)
-    return beside if plan.runs and _speed(beside) >= least else alone
+    least = OWN_LAYER_PAYS if pair.layer else others_pay
+    return beside if _speed(beside) >= least * _speed(alone) else alone
 
 
 def _speed(planned: tuple[Plan, PairOutline]) -> float:

@@ -8,8 +8,8 @@ from engine.planner import Asked, Observed, fastest, plan_for, selection, smalle
 from engine.planner.heads import HeadsOutline
 from engine.planner.machines import GIB
 from engine.planner.pairs import OWN_LAYER, with_heads, without_heads
-from engine.planner.selection import OWN_LAYER_PAYS
-from tests.engine.planner.made import LAPTOP, SMALL
+from engine.planner.selection import OTHERS_PAY, OWN_LAYER_PAYS
+from tests.engine.planner.made import DESKTOP, LAPTOP, SMALL
 
 HEADS = HeadsOutline(
     stored=30 << 20, unpacked=0, kv_row=1024, weights=50_000_000, read=1536, width=1536, widest=8960
@@ -129,3 +129,57 @@ def test_heads_are_given_up_before_the_context():
     while plan.heads:
         plan, pair, machine = smaller(plan, machine, pair, asked, "ram")
     assert plan.context == asked.context
+
+
+LARGE = HeadsOutline(
+    stored=0,
+    unpacked=100_000_000,
+    kv_row=1024,
+    weights=100_000_000,
+    read=1536,
+    width=1536,
+    widest=8960,
+)
+
+
+def with_card(quarters):
+    return replace(DESKTOP, vram=quarters * GIB // 4)
+
+
+def assert_heads_pay(planned, machine, offered, asked, others_pay):
+    """Optional heads never cost the card, nor more speed than is allowed where weights are streamed."""
+    plan, pair = planned
+    alone = plan_for(machine, without_heads(offered), asked)
+    assert alone.runs
+    if pair.heads is None:
+        assert plan == alone
+    elif plan.streams or plan.device != alone.device:
+        least = OWN_LAYER_PAYS if offered.layer else others_pay
+        assert plan.predicted_tokens_per_second >= least * alone.predicted_tokens_per_second
+
+
+@pytest.mark.parametrize("heads", [HEADS, LARGE])
+@pytest.mark.parametrize("is_layer", [True, False])
+def test_on_no_card_do_optional_heads_cost_more_speed_than_is_allowed(heads, is_layer):
+    """Some cards are so small that the target beside heads would leave them, or would be streamed."""
+    offered = with_heads(SMALL.target, replace(heads, is_layer=is_layer), optional=True)
+    asked = Asked(4096)
+    loaded = set()
+    for quarters in range(8, 17):
+        machine = with_card(quarters)
+        plan, pair = chosen(machine, asked, offered)
+        loaded.add(pair.heads is not None)
+        assert_heads_pay((plan, pair), machine, offered, asked, OTHERS_PAY)
+        if pair.heads is not None and plan.device == "cuda":
+            *found, its_machine = smaller(plan, machine, pair, asked, "vram")
+            assert_heads_pay(found, its_machine, offered, replace(asked, context=found[0].context), 1.0)
+    assert loaded == {True, False}
+
+
+@pytest.mark.parametrize("offered", [OPTIONAL, OTHERS])
+def test_optional_heads_do_not_drive_the_target_from_its_card(offered):
+    machine, asked = with_card(9), Asked(4096)
+    devices = [plan_for(machine, way, asked).device for way in (offered, without_heads(offered))]
+    assert devices == ["cpu", "cuda"]
+    plan, pair = chosen(machine, asked, offered)
+    assert (plan.device, pair.heads) == ("cuda", None)
