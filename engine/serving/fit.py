@@ -21,14 +21,13 @@ UNPACKED = {"auto": None, "packed": False, "unpacked": True}
 
 @dataclass(slots=True)
 class Fitted:
-    """A plan and the data it was made from. gave_up_heads: whether heads were left out because memory ran
-    out."""
+    """A plan and the data it was made from. given_up: heads that were left out because memory ran out."""
 
     machine: MachineProfile
     pair: PairOutline
     asked: Asked
     plan: Plan
-    gave_up_heads: bool = False
+    given_up: HeadsOutline | None = None
 
     @property
     def note(self) -> str:
@@ -52,8 +51,10 @@ class Fitted:
             return None
         self.plan, self.pair, self.machine = smaller
         where = {"vram": "on the graphics card", "ram": "in RAM"}[full]
-        self.gave_up_heads |= heads is not None and self.pair.heads is None
-        lost = ", and without its draft heads" if self.gave_up_heads else ""
+        if heads is not None and self.pair.heads is None:
+            self.given_up = heads
+        what = "layer for drafts" if self.given_up and self.given_up.is_layer else "draft heads"
+        lost = f", and without its {what}" if self.given_up else ""
         note = f"Memory ran out {where}, so the model is loaded with {describe(self.plan)}{lost}."
         log.warning("%s", note)
         return note
@@ -74,13 +75,14 @@ def fit(
     context: int,
     own_formats: Collection[str] | None = None,
     heads: HeadsOutline | None = None,
+    optional_heads: bool = False,
 ) -> Fitted:
     """Plan a load for this machine.
 
     device: compute device; None: the faster one. context: number of tokens; it is reduced if it does not fit
     and the request leaves the context open. own_formats: if the draft is the target in fewer bits, the
     formats in which the disk has substitutes, as for `planner.fastest`. heads: those beside a target without
-    a draft; they are optional if the request leaves the draft open, so that they never cost context.
+    a draft; optional ones never cost context.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
@@ -90,7 +92,7 @@ def fit(
     if own_formats is not None:
         pairs = planner.self_pairs(outline)
     elif heads is not None:
-        pairs = [planner.with_heads(outline, heads, optional=request.draft == "auto")]
+        pairs = [planner.with_heads(outline, heads, optional=optional_heads)]
     else:
         pairs = [planner.pair_of(outline, drafting)]
     torch = machine.installed_torch()

@@ -12,7 +12,7 @@ from typing import Literal
 from engine import catalog, planner, protocol, reads
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.drafts import stays_stored
-from engine.drafting import check_drafter
+from engine.drafting import check_drafter, needs_heads
 from engine.errors import (
     BadCheckpoint,
     BadOption,
@@ -137,6 +137,14 @@ class CheckedPair:
     remarks: list[str]
     warning: str
 
+    @property
+    def has_optional_heads(self) -> bool:
+        """Whether the pair has heads that nobody asked for, by their name or by a drafter that needs them."""
+        heads, request = self.files.heads, self.request
+        return (
+            heads is not None and request.draft == "auto" and not needs_heads(request.drafter, heads.method)
+        )
+
 
 def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     """Find and open the files that a request names.
@@ -252,28 +260,28 @@ def plan(pair: CheckedPair) -> Fitted:
         form = "F32" if exact else request.kv_cache.upper()
         check_context(pair.files.checkpoints, request.context, form, device)
     chosen = device if device == "cpu" or request.device == "cuda" else None
-    files, auto = pair.files, request.draft == "auto"
+    files, optional = pair.files, pair.has_optional_heads
     own = kept_formats(files.target) if files.drafts_for_itself else None
-    heads = planned_heads(files.heads, files.target, auto) if files.heads else None
+    heads = planned_heads(files.heads, files.target, optional) if files.heads else None
     models = files.target, files.draft
-    return fit(request, *models, chosen, pair.context, own, heads)
+    return fit(request, *models, chosen, pair.context, own, heads, optional)
 
 
-def planned_heads(file: HeadsFile, target: Checkpoint, auto: bool) -> HeadsOutline | None:
-    """Return the outline of heads; None if they do not fit the target and the choice was left to the engine
-    (`auto`). The errors are those of `heads_outline`."""
-    with _left_out_if(auto, file, target):
+def planned_heads(file: HeadsFile, target: Checkpoint, optional: bool) -> HeadsOutline | None:
+    """Return the outline of heads; None if they are optional and do not fit the target. The errors are those
+    of `heads_outline`."""
+    with _left_out_if(optional, file, target):
         return planner.layer_outline(target) if file.layer else heads_outline(file, target)
     return None
 
 
 @contextmanager
-def _left_out_if(auto: bool, file: HeadsFile, target: Checkpoint) -> Iterator[None]:
+def _left_out_if(optional: bool, file: HeadsFile, target: Checkpoint) -> Iterator[None]:
     """Log errors that say that heads do not fit, instead of raising them, if nobody asked for these heads."""
     try:
         yield
     except (BadCheckpoint, UnsupportedModel, VocabularyMismatch) as error:
-        if not auto:
+        if not optional:
             raise
         log.warning("%s runs without the draft %s: %s", target.path.name, file.path.name, error)
 
@@ -338,7 +346,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
             wanted = None  # by themselves, heads load where there is memory, and a layer where it pays
         heads = None
         if wanted:
-            optional = _left_out_if(pair.request.draft == "auto", wanted, pair.files.target)
+            optional = _left_out_if(pair.has_optional_heads, wanted, pair.files.target)
             with optional, job.watching(wanted.path.name):
                 heads = _heads(wanted, target_model, plan.context)
         draft: Sequence | None

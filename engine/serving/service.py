@@ -137,7 +137,7 @@ class EngineService:
         assert self._pair is not None
         assert self.fitted is not None
         heads = self._pair.files.heads
-        if heads is None or not self.fitted.gave_up_heads:
+        if heads is None or self.fitted.given_up is None:
             return request
         if not needs_heads(request.options.drafter, heads.method):
             return request

@@ -17,7 +17,7 @@ from engine.planner.pairs import without_heads
 from engine.protocol import Message, Options
 from engine.serving import fit
 from engine.serving.answer_figures import BegunAnswer
-from engine.serving.load import weight_limits
+from engine.serving.load import LoadJob, check, plan, resolve, weight_limits
 from engine.serving.prompts import prompt_tokens
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits
@@ -26,6 +26,7 @@ from tests.engine.conftest import model_file
 
 GIB = 2**30
 QUESTION = [Message("user", "Why is the sky blue?")]
+HEADS = planner.HeadsOutline(stored=200 << 20, unpacked=0, kv_row=0)
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +73,7 @@ def test_heads_that_load_by_themselves_never_shorten_the_context(draft, loads, m
     heads = planner.HeadsOutline(stored=0, unpacked=0, kv_row=1 << 18)
     file = open_checkpoint(model_file("smollm2"))
     request = protocol.Load(id=1, draft=draft, dtype="float32")
-    found = fit.fit(request, file, None, "cpu", 8192, heads=heads)
+    found = fit.fit(request, file, None, "cpu", 8192, heads=heads, optional_heads=not loads)
     assert found.plan.runs
     assert (found.plan.heads == "other") == (found.pair.heads is not None) == loads
     assert (found.plan.context < 8192) == loads
@@ -221,7 +222,7 @@ def test_another_plan_that_computes_other_numbers_follows_what_was_sent(monkeypa
 def test_an_answer_whose_heads_are_given_up_goes_on_without_them_and_so_do_later_ones(monkeypatch):
     def give_up(self, full):
         self.pair, self.plan = without_heads(self.pair), replace(self.plan, heads=None)
-        self.gave_up_heads = True
+        self.given_up = HEADS
         return "Given up."
 
     load(engine := EngineService())
@@ -350,3 +351,27 @@ def test_heads_that_nobody_asked_for_are_given_up_if_memory_runs_out():
     assert "and without its draft heads." in loaded.note
     assert ask(engine).tokens > 0
     engine.unload()
+
+
+@pytest.mark.parametrize(("drafter", "may_go"), [("auto", True), ("merged", True), ("eagle", False)])
+def test_heads_that_the_drafter_needs_are_not_optional(drafter, may_go):
+    """Every answer would fail without them."""
+    request = protocol.Load(id=1, dtype="float32", device="cpu", context=256, drafter=drafter)
+    job = LoadJob(1, [].append, lambda: False)
+    model_file("smollm2")
+    fitted = plan(check(job, request, resolve(job, request)))
+    assert fitted.plan.heads
+    assert fitted.pair.optional_heads == may_go
+
+
+@pytest.mark.parametrize(("is_layer", "said"), [(True, "layer for drafts"), (False, "draft heads")])
+def test_what_is_given_up_is_named(is_layer, said):
+    file = open_checkpoint(model_file("smollm2"))
+    request = protocol.Load(id=1, dtype="float32")
+    heads = replace(HEADS, is_layer=is_layer)
+    fitted = fit.fit(request, file, None, "cpu", 256, heads=heads, optional_heads=True)
+    while fitted.plan.heads:
+        assert not fitted.given_up
+        note = fitted.shrink("ram")
+    assert f", and without its {said}." in note
+    assert fitted.given_up == heads
