@@ -11,7 +11,6 @@ from engine.planner.machines import MachineProfile
 from engine.planner.outline import Outline, variant_outline
 from engine.planner.pairs import PairOutline, smallest_form, with_heads
 from engine.planner.plan import Asked, Plan
-from engine.planner.search import plan_for
 from engine.planner.selection import fastest
 
 READING_SPEED = 5.0  # tokens/s: 240 words a minute
@@ -108,7 +107,8 @@ def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Obser
             contenders.append(RatedPlan(model, plan, speed))
     if not contenders:
         smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
-        return Recommendation(plan_for(machine, smallest, asked_for(smallest.target)), "none")
+        lacking, _ = fastest(machine, [smallest], asked_for(smallest.target), history)
+        return Recommendation(lacking, "none")
     fluent = [each for each in contenders if each.fluent]
     mixture = _mixture(fluent)
     if mixture:

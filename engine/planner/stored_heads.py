@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine import catalog
-from engine.checkpoints.mistral import JOIN, WEIGHTS, is_mistral_head
+from engine.checkpoints.mistral import JOIN, PARAMS, WEIGHTS, is_mistral_head
 from engine.checkpoints.safetensors import read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.planner.heads import HeadsOutline, Shapes, shapes_outline
@@ -22,6 +22,8 @@ TILE_BITS = 8.5
 ASSISTANT_ROWS = 32  # of one run, as ROWS in engine.compiled.assistant
 CHOSEN = 32  # clusters that give logits, if an assistant does not say: as in engine.heads.assistant
 
+# Only heads of EAGLE-3 and P-EAGLE, or of DFlash, have these.
+_LATER = {"midlayer.self_attn.q_proj.weight", "mask_hidden", "hidden_norm.weight"}
 _EMBEDDINGS = ("embed_tokens.weight", "model.embed_tokens.weight")
 _HEAD, _CENTROIDS = "lm_head.weight", "masked_embedding.centroids.weight"
 _INTO, _OUT_OF = "pre_projection.weight", "post_projection.weight"
@@ -36,19 +38,30 @@ def with_stored_heads(pair: PairOutline, target: str) -> PairOutline:
     companion of its target, or, without a draft model, with the heads that the program includes for it. They
     are optional. target: an id or a path."""
     included = None if pair.draft else catalog.heads_for(target)
-    for folder in (catalog.companion_for(target), included):
-        if folder is not None and (heads := stored_heads(folder, pair.target)):
+    for folder, is_companion in ((catalog.companion_for(target), True), (included, False)):
+        if folder is not None and (heads := stored_heads(folder, pair.target, is_companion)):
             return with_heads(pair.target, heads, optional=True)
     return pair
 
 
-def stored_heads(folder: Path, target: Outline) -> HeadsOutline | None:
+def stored_heads(folder: Path, target: Outline, is_companion: bool = False) -> HeadsOutline | None:
     """Return the outline of an assistant or of EAGLE heads in a folder; None if it holds nothing of this
-    kind, or what reads states of another width."""
+    kind, or what reads states of another width, or does not know all tokens. is_companion: whether it must be
+    of a kind that `engine.heads.is_companion_of` accepts."""
     with suppress(BadCheckpoint, UnsupportedModel):
         shapes = _shapes(folder)
+        if _vocabulary(folder) < target.vocabulary or (is_companion and _LATER & shapes.keys()):
+            return None
         return _of_assistant(folder, shapes, target) if _INTO in shapes else _of_eagle(shapes, target)
     return None
+
+
+def _vocabulary(folder: Path) -> int:
+    """Return how many tokens heads know; 0 if their configuration does not tell."""
+    config = read_json(folder / (PARAMS if is_mistral_head(folder) else "config.json"))
+    text = config.get("text_config")  # of an assistant
+    rows = (text if isinstance(text, dict) else config).get("vocab_size")
+    return rows if isinstance(rows, int) else 0
 
 
 def _of_eagle(shapes: Shapes, target: Outline) -> HeadsOutline | None:

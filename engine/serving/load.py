@@ -11,7 +11,6 @@ from typing import Literal
 
 from engine import catalog, planner, protocol, reads
 from engine.checkpoints import Checkpoint, open_checkpoint
-from engine.checkpoints.drafts import stays_stored
 from engine.drafting import check_drafter, needs_heads
 from engine.errors import (
     BadCheckpoint,
@@ -47,6 +46,7 @@ from engine.model.uniformity import uniformity_warning
 from engine.planner import HeadsOutline, Plan
 from engine.serving.compatibility import check_choice, check_pair
 from engine.serving.fit import Fitted, fit
+from engine.serving.model_facts import heads_info, model_info
 from engine.serving.pair import LoadedPair, link_of
 from engine.serving.session import Session
 from engine.streaming import WeightLimits
@@ -140,10 +140,10 @@ class CheckedPair:
     @property
     def has_optional_heads(self) -> bool:
         """Whether the pair has heads that nobody asked for, by their name or by a drafter that needs them."""
-        heads, request = self.files.heads, self.request
-        return (
-            heads is not None and request.draft == "auto" and not needs_heads(request.drafter, heads.method)
-        )
+        heads = self.files.heads
+        if heads is None or self.request.draft != "auto":
+            return False
+        return not needs_heads(self.request.drafter, heads.method)
 
 
 def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
@@ -481,29 +481,3 @@ def _blind(files: PairFiles) -> list[str]:
     return [
         f"{files.target.path.name} runs as a model of text: its encoder of images or sound is not loaded."
     ]
-
-
-def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:
-    return protocol.ModelInfo(
-        name=catalog.entries()[name].name if name in catalog.entries() else file.path.stem,
-        path=str(file.path),
-        architecture=file.architecture,
-        parameters=sum(weight.numel for weight in file.weights.values()),
-        nbytes=model.nbytes,
-        packed=model.packed,
-        layers=model.layers,
-        vocabulary=model.vocabulary,
-    )
-
-
-def heads_info(file: HeadsFile, heads: Heads, vocabulary: int) -> protocol.ModelInfo:
-    return protocol.ModelInfo(
-        name="MTP layer" if file.layer else file.path.name,
-        path=str(file.path),
-        architecture=file.kind,
-        parameters=heads.parameters,
-        nbytes=heads.nbytes,
-        packed=file.layer is not None and stays_stored(file.layer),
-        layers=heads.layers,
-        vocabulary=vocabulary,
-    )

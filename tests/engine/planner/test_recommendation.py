@@ -175,6 +175,15 @@ def test_if_nothing_runs_the_reason_says_what_is_missing():
     assert found.larger is found.smaller is None
 
 
+def test_what_is_missing_is_counted_without_heads_that_may_be_left_out():
+    target = next(pair.target for _, pair in pairs(CATALOG) if pair.layer)
+    model = CATALOG.models[CATALOG.variants[target.name].model]
+    alone = replace(CATALOG, models={model.id: model}, pairs=())
+    plan = recommend(MachineProfile(0, GIB // 4, 1e9, 1e9, None, CPU), alone).plan
+    assert not plan.runs
+    assert plan.heads is None
+
+
 def test_no_16_bit_variant_is_recommended_if_there_is_a_quantized_one():
     for model in CATALOG.models.values():
         formats = {variant.format for variant in quantized(model)}

@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.heads import open_heads
+from engine.heads import is_companion_of, open_heads
 from engine.heads.outline import heads_outline
 from engine.planner import pair_of, with_stored_heads
 from engine.planner.outline import catalogued, checkpoint_outline
@@ -47,7 +47,10 @@ def assert_alike(counted, planned):
 def test_eagle_heads_count_as_those_that_load(kind, tmp_path, target):
     folder, outline = saved(tmp_path, kind), checkpoint_outline(target, "tiny")
     assert_alike(stored_heads(folder, outline), heads_outline(open_heads(folder), target))
-    assert stored_heads(folder, replace(outline, hidden=outline.hidden * 2)) is None, "another target's"
+    for others in ({"hidden": outline.hidden * 2}, {"vocabulary": outline.vocabulary + 1}):
+        assert stored_heads(folder, replace(outline, **others)) is None, "another target's"
+    as_companion = stored_heads(folder, outline, is_companion=True) is not None
+    assert as_companion == is_companion_of(open_heads(folder), target) == (kind != "eagle3")
 
 
 @pytest.mark.parametrize(("kind", "ordered"), [(SMALL, True), (LARGE, False)])
@@ -61,6 +64,8 @@ def test_an_assistant_counts_as_one_that_loads(kind, ordered, tmp_path):
     planned = heads_outline(open_heads(tmp_path / "target-assistant"), file)
     assert found.optional_heads
     assert_alike(found.heads, planned)
+    larger = replace(pair, target=replace(pair.target, vocabulary=1 << 20))
+    assert with_stored_heads(larger, str(tmp_path / "target")).heads is None, "another target's"
 
 
 def test_heads_of_the_program_count_beside_their_target_unless_it_has_a_draft_model():
