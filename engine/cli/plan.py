@@ -2,7 +2,7 @@
 
 import argparse
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -145,11 +145,11 @@ def run(parsed: argparse.Namespace) -> int:
         plan = found.plan
     else:
         pairs = named_pairs(parsed.target, parsed.draft)
-        kept = _kept_formats(parsed.target) if parsed.draft == planner.SELF else ()
+        kept = _kept_shares(parsed.target) if parsed.draft == planner.SELF else {}
         plan, pair = planner.fastest(there, pairs, asked(pairs[0].target), history, kept if is_here else ())
         if parsed.draft == "auto" and plan.streams:
             with suppress(BadOption):  # the target cannot draft for itself
-                kept = _kept_formats(parsed.target) if is_here else ()
+                kept = _kept_shares(parsed.target) if is_here else {}
                 own = planner.own_draft(there, pair, asked(pair.target), plan, history, kept)
     if parsed.json:
         chosen = _recommended(found) if found else {"why": None, "own_draft": own}
@@ -197,19 +197,19 @@ def _may_be_heads(target: str, draft: str) -> bool:
     return False
 
 
-def _kept_formats(target: str) -> Collection[str]:
-    """Return the formats in which the disk has substitutes of a target that drafts for itself. Raises
-    BadOption if it cannot, as loading does."""
+def _kept_shares(target: str) -> Mapping[str, float]:
+    """Return the formats in which the disk has substitutes of a target that drafts for itself, each with the
+    share of weights that it has. Raises BadOption if it cannot, as loading does."""
     from engine.model.self_draft import check_self_draft
-    from engine.model.substitute_files import kept_formats
+    from engine.model.substitute_files import kept_shares
 
     try:
         path = catalog.resolve(target)
     except ModelNotFound:  # it is known from the catalogue only
-        return ()
+        return {}
     file = open_checkpoint(path)
     check_self_draft(file)
-    return kept_formats(file)
+    return kept_shares(file)
 
 
 def _fields(plan: Plan) -> dict[str, Any]:

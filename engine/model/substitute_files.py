@@ -41,15 +41,21 @@ def substitute_format(weight: Weight, wanted: str) -> str | None:
 
 
 def kept_formats(checkpoint: Checkpoint) -> frozenset[str]:
+    """Return the formats of `kept_shares`."""
+    return frozenset(kept_shares(checkpoint))
+
+
+def kept_shares(checkpoint: Checkpoint) -> dict[str, float]:
     """Return the formats with which fewest of the model's substitutes would have to be made, because the disk
-    has the others; none if it has none."""
+    has the others, each with the share of weights that it has; none if it has none."""
     matrices = {name: weight for name, weight in checkpoint.weights.items() if is_matrix(name, weight)}
     if HEAD not in matrices:
         matrices[HEAD] = matrices[EMBEDDING]
     files = SubstituteFiles(checkpoint.weights)
     there = {form.name: files.kept(matrices, form.name) for form in FORMATS}
     most = max(there.values())
-    return frozenset(name for name, count in there.items() if count == most > 0)
+    total = sum(weight.numel for weight in matrices.values())
+    return {name: count / total for name, count in there.items() if count == most > 0}
 
 
 class SubstituteFiles:

@@ -90,7 +90,7 @@ class OwnDraft(Struct, kw_only=True):
 
     # predicted factor of tokens/s over the draft model, or over drafts from text alone; of heads nothing is predicted
     speedup: float
-    nbytes: int  # of the copies in fewer bits that would be made and kept on the disk
+    nbytes: int  # of the copies in fewer bits that would be made and kept on the disk, which lacks them
 
 
 class Loaded(Struct, tag=True, kw_only=True):

@@ -40,7 +40,7 @@ from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft
 from engine.model.sequence import Sequence
 from engine.model.shared_rows import sharing
-from engine.model.substitute_files import free_for_substitutes, kept_formats
+from engine.model.substitute_files import free_for_substitutes, kept_formats, kept_shares
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import HeadsOutline, Plan
@@ -458,7 +458,7 @@ def _own_draft(pair: CheckedPair, fitted: Fitted) -> protocol.OwnDraft | None:
         check_self_draft(file)
     except BadOption:
         return None
-    asked, history, kept = fitted.asked, planner.history(), kept_formats(file)
+    asked, history, kept = fitted.asked, planner.history(), kept_shares(file)
     found = planner.own_draft(fitted.machine, fitted.pair, asked, plan, history, kept)
     return found if found and found.nbytes <= free_for_substitutes() else None
 

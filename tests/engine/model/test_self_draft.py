@@ -23,7 +23,7 @@ from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft
 from engine.model.shared_rows import sharing
-from engine.model.substitute_files import SubstituteFiles, kept_formats, substitute
+from engine.model.substitute_files import SubstituteFiles, kept_formats, kept_shares, substitute
 from engine.planner import checkpoint_outline
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
@@ -375,9 +375,12 @@ def test_the_formats_on_the_disk_are_those_with_which_fewest_are_made_anew(tmp_p
     with pair(tmp_path, form="Q3_K", file=file):
         pass
     assert kept_formats(file) == {"Q3_K"}
+    share = kept_shares(file)["Q3_K"]
+    assert share > 0.2
     for path in cache_folder.glob("*/*.Q3_K"):
         path.unlink()
     assert kept_formats(file) == {"Q2_K", "Q3_K", "Q4_0"}, "what is left has one format in all of them"
+    assert 0 < kept_shares(file)["Q3_K"] < share <= 1
 
 
 def test_a_look_at_another_model_deletes_nothing(tmp_path, cache_folder):

@@ -17,6 +17,7 @@ from engine.planner import (
 )
 from engine.planner.acceptance import acceptance
 from engine.planner.machines import GIB
+from engine.planner.own_draft import NOTHING_KEPT
 from engine.planner.pairs import PairOutline, pair_of
 from engine.planner.recommendation import reliable_speed
 from tests.engine.planner.made import DESKTOP, LAPTOP, SMALL, outline
@@ -29,7 +30,7 @@ SCARCE = replace(LAPTOP, ram=4 * GIB, disk=0.5e9)
 PLAIN = Asked(2048)
 
 
-def offered(machine, pair, asked=PLAIN, kept=()):
+def offered(machine, pair, asked=PLAIN, kept=NOTHING_KEPT):
     return own_draft(machine, pair, asked, plan_for(machine, pair, asked), kept=kept)
 
 
@@ -40,16 +41,20 @@ def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
     assert own.nbytes == pytest.approx(pair.substitutes.stored * plan.memory.ssd / TARGET.multiplied)
 
 
-def test_the_copy_that_the_disk_has_is_offered():
+def test_the_copy_that_the_disk_has_is_offered_and_takes_no_more_room():
+    """Only what would be made takes room: a full disk that has the copies is no reason against them."""
     asked = Asked(2048, ram_limit_nbytes=GIB // 2)
-    plain = fastest(SCARCE, self_pairs(TARGET), asked, ())[0].substitutes
+    plain = fastest(SCARCE, self_pairs(TARGET), asked, ())[1].substitutes.name
     for kept in {form.name for form in TARGET.substitutes} - {plain}:
         plan, pair = fastest(SCARCE, self_pairs(TARGET), asked, (), {kept})
         if pair.substitutes.name == kept:
             break
-    own = offered(SCARCE, ALONE, asked, {kept})
-    assert own.nbytes == pytest.approx(pair.substitutes.stored * plan.memory.ssd / TARGET.multiplied)
-    assert own.nbytes != offered(SCARCE, ALONE, asked).nbytes
+    share, stored = plan.memory.ssd / TARGET.multiplied, pair.substitutes.stored
+    for there, missing in ((0.0, share), (share / 4, share * 3 / 4), (1.0, 0.0)):
+        own = offered(SCARCE, ALONE, asked, {kept: there})
+        assert own.nbytes == pytest.approx(missing * stored)
+    whole = offered(SCARCE, ALONE, asked).nbytes
+    assert whole != pytest.approx(share * stored), "without a copy on the disk, the best format"
 
 
 def test_one_that_is_in_memory_or_on_a_card_should_not():

@@ -240,7 +240,7 @@ def test_a_streamed_target_without_a_draft_is_said_to_be_faster_as_its_own(
     monkeypatch.setattr(steps, "fit", on_a_slow_disk)
     monkeypatch.setattr(planner, "history", lambda: ())  # where the answers of other tests are
     monkeypatch.setattr(steps, "free_for_substitutes", lambda: room)
-    monkeypatch.setattr(steps, "kept_formats", lambda file: {"Q2_K"})
+    monkeypatch.setattr(steps, "kept_shares", lambda file: {"Q2_K": 0.1})
     kept: list[object] = []
     own_draft = planner.own_draft
 
@@ -256,7 +256,7 @@ def test_a_streamed_target_without_a_draft_is_said_to_be_faster_as_its_own(
     finally:
         engine.unload()
     assert (own is not None) == is_offered
-    assert kept == ([{"Q2_K"}] if draft == "auto" else []), "what the disk has is asked as by loading"
+    assert kept == ([{"Q2_K": 0.1}] if draft == "auto" else []), "what the disk has is asked as by loading"
     if own is not None:
         assert own.speedup > 1.25
         assert own.nbytes > 0
