@@ -363,7 +363,8 @@ def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
         raise BadCheckpoint(
             f"{file.name} cannot be read: {error.strerror}.", "Check the file and the disk."
         ) from error
-    _check_count(file, text.count(b'"data_offsets"'))  # before objects are made of them
+    # Before objects are made of them: every tensor is described in braces, as are the whole and its metadata.
+    _check_count(file, text.count(b"{") - 1 - text.count(b'"__metadata__"'))
     entries, values = _parse(file.name, text, most)
     entries.pop("__metadata__", None)
     _check_count(file, len(entries))
