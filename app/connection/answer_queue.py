@@ -177,6 +177,7 @@ class AnswerQueue(QObject):
         """Ask for no further answer in a chat that was deleted, stop the one in progress, and forget it. Its
         queued questions are given back: they are unsent when the deletion is undone."""
         if self.answering is not None and self.answering.chat == chat:
+            self._ends_thought = False  # it does not go on behind its thought
             self._engine.stop()
         self._due = deque(due for due in self._due if due[0] != chat)
         if self._postponed is not None and self._postponed[0] == chat:

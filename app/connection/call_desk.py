@@ -27,7 +27,7 @@ class CallDesk(QObject):
     settled, the queue is asked for the next answer.
 
     Attributes:
-        running: ids of the calls that run now.
+        running: chat and answer of each call that runs now, by the call's id.
 
     Signals:
         running_changed: `running` changed
@@ -41,7 +41,7 @@ class CallDesk(QObject):
         self, store: Store, toolbox: Toolbox, queue: AnswerQueue, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.running: set[str] = set()
+        self.running: dict[str, tuple[int, int]] = {}
         self._store, self._toolbox, self._queue = store, toolbox, queue
         self._work = Work(self)
         queue.called.connect(self._follow)
@@ -70,6 +70,20 @@ class CallDesk(QObject):
         else:
             self._settle(chat, message, call, "refused", REFUSED)
 
+    def drop(self, chat: int) -> None:
+        """Stop the calls that run in a chat that was deleted."""
+        for call, (place, message) in list(self.running.items()):
+            if place == chat:
+                self.refuse(chat, message, call)
+
+    def pick_up(self, chat: int) -> None:
+        """Go on in a chat whose deletion was undone, if it ends with calls: those that need no asking
+        run, and results that nobody has answered meanwhile are answered."""
+        with reporting(self.failed):
+            path = self._store.messages.shown(chat)
+            if path and path[-1].message.calls:
+                self._follow(chat, path[-1].message.id)
+
     def close(self) -> None:
         """End the calls that run, and all tool servers."""
         self._toolbox.links.close()
@@ -89,7 +103,7 @@ class CallDesk(QObject):
         tool = self._toolbox.find(call.name)
         if tool is None or call.id in self.running:
             return
-        self.running.add(call.id)
+        self.running[call.id] = chat, message
         self.running_changed.emit()
 
         def run(stop: Stop) -> ToolResult:
@@ -110,7 +124,7 @@ class CallDesk(QObject):
     def _leave(self, call: str) -> None:
         self._work.forget(call)
         if call in self.running:
-            self.running.discard(call)
+            del self.running[call]
             self.running_changed.emit()
 
     def _settle(self, chat: int, message: int, call: str, state: CallState, result: str) -> None:

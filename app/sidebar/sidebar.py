@@ -40,6 +40,7 @@ class Sidebar(QFrame):
         search_asked: the user wants to search
         keys_asked: the user wants to see the keyboard shortcuts
         chat_deleted: id of the chat, which may be the one that is shown
+        chat_restored: id of a chat whose deletion was undone
         failed: SpecExecError
     """
 
@@ -49,6 +50,7 @@ class Sidebar(QFrame):
     search_asked = Signal()
     keys_asked = Signal()
     chat_deleted = Signal(int)
+    chat_restored = Signal(int)
     failed = Signal(object)
 
     def __init__(self, store: Store, path: Path, parent: QWidget | None = None) -> None:
@@ -113,6 +115,7 @@ class Sidebar(QFrame):
         changes.undoable.connect(self.note.offer_undo)
         changes.deleted.connect(self._note_deletion)
         changes.restored.connect(self._show_restored)
+        changes.restored.connect(self.chat_restored)
         changes.failed.connect(self.failed)
 
     def _connect_transfer(self) -> None:

@@ -35,7 +35,7 @@ class ChatTools(QObject):
         self._panes.composer.setFocus()
 
     def _mark_running(self) -> None:
-        self._panes.transcript.mark_running(self._core.desk.running)
+        self._panes.transcript.mark_running(self._core.desk.running.keys())
 
     def _decide(self, message: int, call: str, decision: Decision) -> None:
         if self._chat.id is None:

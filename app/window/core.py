@@ -83,6 +83,7 @@ class Core(QObject):
         self.desk = CallDesk(store, self.toolbox, self.queue, self)
         self.desk.failed.connect(self.failed)
         self.chat_deleted.connect(self.queue.drop)
+        self.chat_deleted.connect(self.desk.drop)
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)
         self.server = LocalServer(self.engine, preferences, self)

@@ -159,6 +159,7 @@ class Window(QMainWindow):
         sidebar.search_asked.connect(search.open)
         sidebar.keys_asked.connect(self._show_keys)
         sidebar.chat_deleted.connect(self.core.chat_deleted)
+        sidebar.chat_restored.connect(self.core.desk.pick_up)
         sidebar.window_asked.connect(self.window_asked)
         self.core.chat_deleted.connect(self._leave_deleted)
         sidebar.failed.connect(self._reports.show_error)

@@ -217,6 +217,22 @@ def test_the_answer_in_progress_in_a_deleted_chat_is_stopped_and_its_calls_are_l
     assert called == [(gone, answered)]
 
 
+def test_an_answer_that_was_to_end_its_thought_does_not_go_on_in_a_deleted_chat(
+    store: Store, engine: Engine, engines: FakeEngines, preferences: PreferencesFile, qtbot: QtBot
+) -> None:
+    queue = AnswerQueue(store, engine, Toolbox(store, preferences), engine)
+    chat = Conversation(store, engine, queue, SETTINGS)
+    person = Person(chat, engines, qtbot)
+    chat.send("one")
+    assert chat.id is not None
+    queue.end_thought()
+    store.chats.delete(chat.id)
+    queue.drop(chat.id)
+    person.finish("<think>", "cancelled")
+    assert queue.answering is None
+    assert len(person.asked) == 1
+
+
 def test_a_question_sent_before_the_model_is_loaded_is_asked_later(
     store: Store, engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile
 ) -> None:

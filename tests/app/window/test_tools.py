@@ -18,6 +18,7 @@ from app.tools import bounds
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, load_at_once, loaded
+from tests.app.sidebar.conftest import go_to
 from tests.app.tools.servers import reference
 from tests.app.window.test_window import ask, delta, last_answer, last_request, reach
 
@@ -325,3 +326,54 @@ def test_a_call_waits_while_another_chat_is_shown(
     next_answer(engines, qtbot, before)
     assert told(engines) == ["a"]
     assert [call.state for call in store.messages.calls(window.chat.shown[1].message.id)] == ["done"]
+
+
+def delete_chat(window: Window, qtbot: QtBot) -> None:
+    assert window.chat.id is not None
+    with qtbot.waitSignal(window.core.chat_deleted):
+        go_to(window.sidebar, window.chat.id)
+        window.sidebar.menu.delete.trigger()
+
+
+def test_a_call_that_runs_is_stopped_with_its_chat_and_its_answer_follows_the_undo(
+    make: Make, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    window = make("hangs")
+    ask_and_call(window, engines, qtbot, called("echo", text="a"))
+    before = last_request(engines)
+    cards(window)[-1].once.click()
+    assert window.core.desk.running
+    delete_chat(window, qtbot)
+    assert not window.core.desk.running
+    assert last_request(engines) == before, "nothing is asked in a deleted chat"
+    window.sidebar.note.undo()
+    next_answer(engines, qtbot, before)
+    assert told(engines) == ["The user has stopped this call."]
+    assert window.chat.is_answering_here
+
+
+def test_an_open_call_of_a_deleted_chat_still_waits_for_the_user_after_the_undo(
+    make: Make, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    window = make()
+    ask_and_call(window, engines, qtbot, called("echo", text="a"))
+    before = last_request(engines)
+    delete_chat(window, qtbot)
+    window.sidebar.note.undo()
+    assert last_request(engines) == before
+    cards(window)[-1].once.click()
+    next_answer(engines, qtbot, before)
+    assert told(engines) == ["a"]
+
+
+def test_a_chat_that_ends_with_an_answer_is_restored_as_it_was(
+    make: Make, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    window = make()
+    request = ask(window, engines, qtbot)
+    engines.last.say(answer(request, "An answer."))
+    reach(window, qtbot, State.READY)
+    delete_chat(window, qtbot)
+    window.sidebar.note.undo()
+    assert last_request(engines) == request
+    assert window.engine.state is State.READY
