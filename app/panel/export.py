@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from PySide6.QtCore import QMarginsF, QRectF, QSize
+from PySide6.QtCore import QBuffer, QMarginsF, QRectF, QSize
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from app.panel.tree_view import TreeView
 from app.widgets import theme
+from app.widgets.picture_file import write_png
 from engine.errors import DiskProblem
-from engine.files import open_private
+from engine.files import write_private, write_whole
 from engine.protocol.messages import Answer, IterationDone, Loaded
 
 Kind = Literal["json", "svg", "png"]
@@ -29,39 +30,48 @@ class RunExport(msgspec.Struct):
 
 
 def save_run(path: Path, run: RunExport) -> None:
-    """Write a run as JSON. Raises DiskProblem if the file cannot be written."""
+    """Write a run as JSON. Raises DiskProblem if the file cannot be written; the file at `path` is then
+    unchanged."""
     try:
-        with open_private(path) as file:
-            file.write(msgspec.json.format(msgspec.json.encode(run)))
+        write_private(path, msgspec.json.format(msgspec.json.encode(run)))
     except OSError as error:
         raise DiskProblem(f"{path}: {error.strerror}.", "Choose another folder or file name.") from None
 
 
 def save_tree(path: Path, tree: TreeView, kind: Literal["svg", "png"]) -> None:
     """Write the whole tree at the zoom of the screen, with its background. Raises DiskProblem if it cannot
-    be written."""
+    be written; the file at `path` is then unchanged."""
+    if kind == "png":
+        write_png(path, _image(tree))
+        return
+    try:
+        write_whole(path, _svg(tree))
+    except OSError as error:
+        raise DiskProblem(f"{path}: {error.strerror}.", "Choose another folder or file name.") from None
+
+
+def _svg(tree: TreeView) -> bytes:
+    size, written = tree.extent, QBuffer()
+    picture = QSvgGenerator()
+    picture.setOutputDevice(written)
+    picture.setSize(size)
+    picture.setViewBox(QRectF(0, 0, size.width(), size.height()))
+    picture.setTitle(tree.accessibleDescription())
+    painter = QPainter(picture)
+    _paint(painter, tree, size)
+    painter.end()
+    return bytes(written.data().data())
+
+
+def _image(tree: TreeView) -> QImage:
     size = tree.extent
-    if kind == "svg":
-        picture = QSvgGenerator()
-        picture.setFileName(str(path))
-        picture.setSize(size)
-        picture.setViewBox(QRectF(0, 0, size.width(), size.height()))
-        picture.setTitle(tree.accessibleDescription())
-        painter = QPainter()
-        done = painter.begin(picture)
-        if done:
-            _paint(painter, tree, size)
-            painter.end()
-    else:
-        scale = scale_of(size)
-        image = QImage(size * scale, QImage.Format.Format_ARGB32)
-        image.setDevicePixelRatio(scale)
-        painter = QPainter(image)
-        _paint(painter, tree, size)
-        painter.end()
-        done = image.save(str(path))  # the suffix gives the format
-    if not done:
-        raise DiskProblem(f"{path} cannot be written.", "Choose another folder or file name.")
+    scale = scale_of(size)
+    image = QImage(size * scale, QImage.Format.Format_ARGB32)
+    image.setDevicePixelRatio(scale)
+    painter = QPainter(image)
+    _paint(painter, tree, size)
+    painter.end()
+    return image
 
 
 def scale_of(size: QSize) -> float:

@@ -10,7 +10,7 @@ from app import formatting
 from app.race import race_words
 from app.race.race_record import RaceRecording
 from app.widgets import theme
-from engine.errors import DiskProblem
+from app.widgets.picture_file import write_png
 
 WIDTH, HEIGHT = 1200, 675  # 16:9, as posts and slides show it
 SCALE = 2
@@ -50,9 +50,8 @@ def picture_of(race: RaceRecording) -> QImage:
 
 
 def save_picture(path: Path, race: RaceRecording) -> None:
-    """Write the picture as PNG. Raises DiskProblem."""
-    if not picture_of(race).save(str(path)):  # the suffix gives the format
-        raise DiskProblem(f"{path} cannot be written.", "Choose another folder or file name.")
+    """Write the picture as PNG; a file of that name is replaced whole. Raises DiskProblem."""
+    write_png(path, picture_of(race))
 
 
 def _paint_card(painter: QPainter, card: QRectF, race: RaceRecording, place: int) -> None:

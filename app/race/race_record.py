@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from engine.documents import json_of, read_json
 from engine.errors import DiskProblem, SpecExecError
-from engine.files import replacing
+from engine.files import write_private
 
 FORMAT = 1
 SUFFIX = ".race.json"
@@ -157,9 +157,7 @@ def make(version: str, question: str, lanes: list[RaceLane]) -> RaceRecording:
 def save(path: Path, race: RaceRecording) -> None:
     """Write a recording; a file of that name is replaced whole. Raises DiskProblem."""
     try:
-        with replacing(path) as temporary:
-            temporary.touch(0o600)
-            temporary.write_bytes(msgspec.json.encode(race))
+        write_private(path, msgspec.json.encode(race))
     except OSError as error:
         raise DiskProblem(f"{path}: {error.strerror}.", "Choose another folder or file name.") from None
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 from PySide6.QtCore import QElapsedTimer, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import formatting
@@ -207,6 +207,23 @@ def test_a_run_and_a_tree_are_exported(played: Panel, tmp_path: Path) -> None:
     box.translate(-played.tree.box(ROOT).left() + MARGIN, 0)
     beside_glyph = QPointF(box.left() + 4, box.center().y())
     assert image.pixelColor((2 * beside_glyph).toPoint()) == QColor(theme.LIGHT.accent)
+
+
+@pytest.mark.parametrize("kind", ["json", "svg", "png"])
+def test_a_full_disk_leaves_the_file_that_was_to_be_replaced(
+    kind: str, played: Panel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / f"mine.{kind}"
+    path.write_text("of the user")
+    monkeypatch.setattr("os.fsync", full)
+    played.save(path, kind)
+    (box,) = played.findChildren(QMessageBox)
+    assert "No space left on device" in box.text()
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+    assert path.read_text() == "of the user"
 
 
 def test_a_tree_of_any_size_is_exported(panel: Panel, tmp_path: Path) -> None:
