@@ -1,6 +1,6 @@
 """The dialog that asks where to write a file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QStandardPaths
@@ -24,20 +24,21 @@ def ask_where_to_save(
         the name of the format in the dialog; the first is the usual one. folder: where the dialog begins;
         "": the user's documents.
     """
-    suffix = next(iter(kinds.values()))
+    suffixes = list(kinds.values())
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
     dialog = QFileDialog(parent, caption, folder or documents)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setNameFilters(list(kinds))
     # Before the dialog returns a file that exists, it asks whether to replace it, so it has to know the
-    # suffix. It adds none to a name with a dot, such as “Qwen 2.5”.
-    dialog.setDefaultSuffix(suffix)
-    dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(kinds[kind]))
-    dialog.selectFile(f"{name}.{suffix}")
+    # suffix. It adds none to a name with a dot, such as “Qwen 2.5”. Of a suffix such as
+    # “race.json”, it gets the end: dialogs of some systems may know no longer ones.
+    dialog.setDefaultSuffix(_end_of(suffixes[0]))
+    dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(_end_of(kinds[kind])))
+    dialog.selectFile(f"{name}.{suffixes[0]}")
     try:
         while dialog.exec():
             chosen = Path(dialog.selectedFiles()[0])
-            path = _with_suffix(chosen, dialog.defaultSuffix(), kinds)
+            path = _with_suffix(chosen, kinds.get(dialog.selectedNameFilter(), suffixes[0]), suffixes)
             if path == chosen or not _is_there(path) or _may_replace(parent, path):
                 return path
         return None
@@ -45,11 +46,24 @@ def ask_where_to_save(
         dialog.deleteLater()
 
 
-def _with_suffix(path: Path, suffix: str, kinds: Mapping[str, str]) -> Path:
-    """Return the path with the suffix added, unless its name ends in one of the suffixes already."""
+def _with_suffix(path: Path, suffix: str, suffixes: Iterable[str]) -> Path:
+    """Return the path with the suffix added, unless its name ends in one of the suffixes already. An end of
+    the suffix that is there already is not repeated."""
     name = path.name.lower()
-    has_one = any(name.endswith(f".{known}") and name != f".{known}" for known in kinds.values())
-    return path if has_one else path.with_name(f"{path.name}.{suffix}")
+    if any(_ends_in(name, known) for known in suffixes):
+        return path
+    has_end = _ends_in(name, _end_of(suffix))
+    return path.with_name(f"{path.stem if has_end else path.name}.{suffix}")
+
+
+def _ends_in(name: str, suffix: str) -> bool:
+    """Whether a name has this suffix, and something before it."""
+    return name.endswith(f".{suffix}") and name != f".{suffix}"
+
+
+def _end_of(suffix: str) -> str:
+    """Return what follows the last dot of a suffix."""
+    return suffix.rpartition(".")[2]
 
 
 def _is_there(path: Path) -> bool:

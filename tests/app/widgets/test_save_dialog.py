@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,13 @@ def parent(qtbot: QtBot) -> QWidget:
     return made
 
 
-def save(parent: QWidget, folder: Path, name: str, *actions: Callable[[QWidget], None]) -> Path | None:
+def save(
+    parent: QWidget,
+    folder: Path,
+    name: str,
+    *actions: Callable[[QWidget], None],
+    kinds: Mapping[str, str] = KINDS,
+) -> Path | None:
     """Return what the dialog returns. actions: each is done to the dialog or box that is open next."""
     left = list(actions)
 
@@ -30,7 +36,7 @@ def save(parent: QWidget, folder: Path, name: str, *actions: Callable[[QWidget],
             QTimer.singleShot(10, act)
 
     QTimer.singleShot(0, act)
-    path = ask_where_to_save(parent, "Export", name, KINDS, str(folder))
+    path = ask_where_to_save(parent, "Export", name, kinds, str(folder))
     assert not left
     return path
 
@@ -91,7 +97,33 @@ def test_a_typed_name_gets_the_suffix_unless_it_has_one(
 
 
 def test_a_name_of_nothing_but_a_suffix_has_none(tmp_path: Path) -> None:
-    assert save_dialog._with_suffix(tmp_path / ".md", "md", KINDS) == tmp_path / ".md.md"
+    assert save_dialog._with_suffix(tmp_path / ".md", "md", KINDS.values()) == tmp_path / ".md.md"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "written"),
+    [
+        ("mine", "mine.race.json"),
+        ("mine.json", "mine.race.json"),
+        ("mine.JSON", "mine.race.json"),
+        ("mine.race.json", "mine.race.json"),
+        ("Qwen 2.5", "Qwen 2.5.race.json"),
+        (".race.json", ".race.race.json"),
+    ],
+)
+def test_a_suffix_of_two_parts_is_completed(tmp_path: Path, chosen: str, written: str) -> None:
+    made = save_dialog._with_suffix(tmp_path / chosen, "race.json", ["race.json"])
+    assert made == tmp_path / written
+
+
+def test_the_dialog_itself_adds_the_end_of_a_suffix_of_two_parts(parent: QWidget, tmp_path: Path) -> None:
+    recording = {"*.race.json": "race.json"}
+    assert save(parent, tmp_path, "x", accept, kinds=recording) == tmp_path / "x.race.json"
+    assert save(parent, tmp_path, "x", accept_as("mine"), kinds=recording) == tmp_path / "mine.race.json"
+    (tmp_path / "mine.race.json").write_text("of the user")
+    yes = press(QMessageBox.StandardButton.Yes)
+    typed = accept_as("mine.json")
+    assert save(parent, tmp_path, "x", typed, yes, kinds=recording) == tmp_path / "mine.race.json"
 
 
 def test_nothing_is_to_be_replaced_where_no_file_can_be(tmp_path: Path) -> None:
