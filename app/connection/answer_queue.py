@@ -142,8 +142,12 @@ class AnswerQueue(QObject):
 
     def stop(self) -> None:
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
-        self._give_back(lambda _: True)
+        self.give_back_all()
         self._engine.stop()
+
+    def give_back_all(self) -> None:
+        """Give all queued questions back to their chats."""
+        self._give_back(lambda _: True)
 
     def go_on(self, chat: int, message: int) -> None:
         """Ask for the answer that follows from the results of an answer's calls, once the engine is ready;

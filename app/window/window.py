@@ -408,6 +408,8 @@ class Window(QMainWindow):
         except PreferencesError as error:
             self._reports.show_error(error)
         self._attachments.close_down()
+        if not set(self.core.windows) - {self}:
+            self.core.queue.give_back_all()  # what nobody will ask any more is unsent at the next start
         self._unsent.close()
         self.sidebar.close_down()
         self._better.close_down()

@@ -185,3 +185,14 @@ def test_each_window_has_a_message_of_its_own_for_a_new_chat_and_none_is_lost(
     second.composer.write("of the second")
     second.close()
     assert store.unsent.of(None).typed == "of the second\n\nof the first"
+
+
+def test_closing_one_of_two_windows_leaves_its_questions_in_the_queue(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    second = other()
+    ask(second, engines, qtbot)
+    ask(second, engines, qtbot, "queued")
+    with qtbot.waitSignal(second.left):
+        second.close()
+    assert [waiting.text for waiting in window.chat.waiting] == ["queued"]

@@ -185,3 +185,22 @@ def test_a_question_that_waits_in_another_chat_is_taken_back_there(
     assert (window.chat.id, window.composer.text()) == (asked, "second")
     window.chat.open(None)
     assert window.composer.text() == "elsewhere"
+
+
+def test_queued_questions_are_unsent_after_the_last_window_was_closed(
+    window: Window, make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    ask(window, engines, qtbot)
+    ask(window, engines, qtbot, "second")
+    first = window.chat.id
+    window.chat.open(None)
+    ask(window, engines, qtbot, "elsewhere")
+    ask(window, engines, qtbot, "and then")
+    shown = window.chat.id
+    qtbot.keyClicks(window.composer.editor, "half a question")
+    window.close()
+    later = make_window(engines)
+    later.chat.open(first)
+    assert later.composer.text() == "second"
+    later.chat.open(shown)
+    assert later.composer.text() == "elsewhere\n\nand then\n\nhalf a question"
