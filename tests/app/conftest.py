@@ -46,10 +46,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def collects_between_tests() -> Iterator[None]:
-    """Collect garbage as the program does (`app.startup.collector`): never while Qt is at work."""
+    """Collect garbage as the program does (`app.startup.collector`): never while Qt is at work. What is left
+    after that is set aside, so that `get_objects` returns what one test has made."""
+    gc.collect()
+    gc.freeze()
     gc.disable()
     yield
-    gc.collect(1)
     gc.enable()
 
 
@@ -75,7 +77,6 @@ def own_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
     threads = set(threading.enumerate())
-    gc.freeze()  # so that `get_objects` returns what this test has made, and not a million older ones
     yield
     new = [each for each in threading.enumerate() if each not in threads and not _is_dummy(each)]
     for thread in new:
@@ -83,7 +84,6 @@ def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
     left: list[object] = [thread for thread in new if thread.is_alive()]
     # By type: reading `__class__` would load lazy objects of other libraries.
     qt = [o for o in gc.get_objects() if issubclass(type(o), QThread | QTimer) and Shiboken.isValid(o)]
-    gc.unfreeze()
     left += [o for o in qt if (o.isRunning() if isinstance(o, QThread) else o.isActive())]
     assert not left, f"left running: {left}"
 

@@ -40,7 +40,7 @@ def _peak_nbytes(restart: bool = False) -> int:
 def _within(seconds: float) -> Iterator[None]:
     """Expect the block to take at most `seconds` of this thread's CPU time, and MEMORY_LIMIT.
 
-    Objects that other tests left are not counted: the garbage collector does not visit them meanwhile.
+    Objects that other tests left are not counted: the garbage collector does not visit them.
     """
     gc.freeze()
     before = _peak_nbytes(restart=True)
@@ -49,7 +49,6 @@ def _within(seconds: float) -> Iterator[None]:
         yield
     finally:
         took = time.thread_time() - started
-        gc.unfreeze()
     assert took < seconds
     assert _peak_nbytes() - before < MEMORY_LIMIT
 
