@@ -41,7 +41,7 @@ class Variant:
     GGUF file ("Q4_K_M"); `bits`, per number, and `group_size`, the number of columns that share a scale (-1:
     all), both only for GPTQ and AWQ; `intermediate`, the width of the MLP if the files pad it, else 0;
     `own_head`, whether the files contain a head although the model's head is tied to the embedding (such a
-    head is loaded only from a GGUF file); `mtp`, whether a GGUF file contains the model's MTP layer.
+    head is loaded only from a GGUF file); `mtp`, whether the files contain the model's MTP layer.
     """
 
     id: str

@@ -60,7 +60,7 @@ def _add_speculation_options(group: argparse._ArgumentGroup) -> None:
         "--speculation",
         choices=scale.METHODS,
         default="auto",
-        help="what drafts: EAGLE-3 heads, a draft model, the target's own heads (mtp), or n-grams (default: "
+        help="what drafts: EAGLE-3 heads, the target's own layer (mtp), a draft model, or n-grams (default: "
         "auto, the best that is known for the target and fits)",
     )
     group.add_argument(

@@ -1,20 +1,24 @@
-"""Which speculation of another engine goes with a target: trained heads, a draft model or n-grams.
+"""Which speculation of another engine goes with a target: trained heads, its own layer for drafts, a draft
+model or n-grams.
 
-The other engines draft chains, of 3 to 5 tokens: EAGLE-3 accepts most per drafted token, then a draft model
-of the same vocabulary; n-grams need nothing and help where the answer repeats the prompt.
+The other engines draft chains, of 3 to 5 tokens: EAGLE-3 accepts most per drafted token, then the layer that
+was trained with the target, then a draft model of the same vocabulary; n-grams need nothing and help where
+the answer repeats the prompt.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine import catalog
 from engine.catalog import CatalogHead, CatalogModel
 from engine.errors import BadOption
 from engine.scale.cluster import GIB, Cluster
-from engine.scale.layout import CardLayout, Forced, is_divisible, layouts_for, load
+from engine.scale.layout import KV_ITEM, CardLayout, Forced, is_divisible, layouts_for, load
 from engine.scale.source import ModelSource, draft_sources, with_revision
 
-METHODS = ("auto", "eagle3", "draft", "mtp", "ngram", "none")
-TOKENS = {"eagle3": 3, "draft": 4, "mtp": 3, "ngram": 4, "none": 0}
+METHODS = ("auto", "eagle3", "mtp", "draft", "ngram", "none")
+TOKENS = {"eagle3": 3, "mtp": 3, "draft": 4, "ngram": 4, "none": 0}
+NAMES = {"eagle3": "EAGLE-3 heads", "mtp": "layer of its own", "draft": "draft model"}
 LONGEST = 16  # drafted tokens; chains beyond 5 bring little
 DRAFT_VOCABULARY = 32_000  # rows of an EAGLE-3 head
 # llama.cpp refuses a draft whose vocabulary differs by more rows; the others want the same number.
@@ -56,20 +60,20 @@ class ChosenSpeculation:
 def choice_for(
     engine: str, target: ModelSource, cluster: Cluster, context: int, wish: Wish, forced: Forced | None = None
 ) -> tuple[CardLayout, ChosenSpeculation]:
-    """Return the smallest layout in which `target` fits together with heads or a draft model; if there is
-    none, the smallest in which it fits, with what speculates there. No machine is added for speculation.
+    """Return the smallest layout in which `target` fits together with what drafts for it; if there is none,
+    the smallest in which it fits, with what speculates there. No machine is added for speculation.
 
     Raises OutOfMemory if the target does not fit, and BadOption if `forced` or `wish` is impossible.
     """
     layouts = layouts_for(target, cluster, context, forced, by_layers=engine == "llama-server")
-    if wish.method not in ("auto", "eagle3", "draft"):
+    if wish.method in ("ngram", "none"):
         return layouts[0], speculation_for(engine, target, layouts[0], cluster, context, wish)
     for layout in layouts:
         try:
             found = speculation_for(engine, target, layout, cluster, context, wish)
         except BadOption:
             continue
-        if found.heads or found.draft:
+        if found.nbytes:
             return layout, found
     return layouts[0], speculation_for(engine, target, layouts[0], cluster, context, wish)
 
@@ -95,34 +99,48 @@ def speculation_for(
         return ChosenSpeculation(
             "none", 0, why="SGLang does not speculate together with pipeline parallelism."
         )
-    wanted = ("eagle3", "draft", "ngram") if wish.method == "auto" else (wish.method,)
+    wanted = ("eagle3", "mtp", "draft", "ngram") if wish.method == "auto" else (wish.method,)
     if wish.method == "auto" and wish.draft is not None:
         wanted = ("draft",)
     for method in wanted:
-        number = tokens or TOKENS[method]
-        match method:
-            case "eagle3":
-                for heads in _heads(engine, target, wish):
-                    nbytes = _heads_nbytes(target, heads) // layout.tensor
-                    if nbytes <= room:
-                        return ChosenSpeculation(method, number, None, heads, nbytes, " ".join(reasons))
-                    reasons.append(f"{heads.repository} would need {nbytes / GIB:.1f} GiB on each card.")
-            case "draft":
-                for draft in _drafts(engine, target, wish):
-                    if fault := _fault(engine, target, draft, layout):
-                        reasons.append(fault)
-                    elif (nbytes := load(draft, _drafts_layout(layout), context).nbytes) > room:
-                        needed = f"{nbytes / GIB:.1f} GiB on each card"
-                        reasons.append(f"The draft {draft.name} would need {needed}.")
-                    else:
-                        return ChosenSpeculation(method, number, draft, None, nbytes, " ".join(reasons))
-            case _:  # needs nothing beside the target
-                return ChosenSpeculation(method, number, why=" ".join(reasons))
-    name = {"eagle3": "EAGLE-3 heads", "draft": "draft model"}[wanted[0]]
+        for each in _candidates(engine, target, layout, context, replace(wish, method=method)):
+            if not each.why and each.nbytes <= room:
+                return replace(each, why=" ".join(reasons))
+            reasons.append(each.why or f"{_named(each)} would need {each.nbytes / GIB:.1f} GiB on each card.")
     raise BadOption(
-        f"No {name} can draft for {target.name} with this engine and layout. {' '.join(reasons)}".strip(),
+        f"No {NAMES[wanted[0]]} can draft for {target.name} with this engine and layout. "
+        f"{' '.join(reasons)}".strip(),
         "Leave out --speculation and --draft for the best that is known, or give --speculation ngram.",
     )
+
+
+def _candidates(
+    engine: str, target: ModelSource, layout: CardLayout, context: int, wish: Wish
+) -> Iterator[ChosenSpeculation]:
+    """Yield what could draft by the method of `wish`, best first, whether it fits or not. `why`: why the
+    engine cannot use it, or ""."""
+    found = ChosenSpeculation(wish.method, wish.tokens or TOKENS[wish.method])
+    match wish.method:
+        case "eagle3":
+            for heads in _heads(engine, target, wish):
+                yield replace(found, heads=heads, nbytes=_heads_nbytes(target, heads) // layout.tensor)
+        case "mtp":
+            if layer := target.outline.own_layer:
+                weights = layer.stored + 2 * layer.unpacked
+                yield replace(found, nbytes=(weights + KV_ITEM * layer.kv_row * context) // layout.tensor)
+        case "draft":
+            for draft in _drafts(engine, target, wish):
+                nbytes = load(draft, _drafts_layout(layout), context).nbytes
+                why = _fault(engine, target, draft, layout)
+                yield replace(found, draft=draft, nbytes=nbytes, why=why)
+        case _:  # needs nothing beside the target
+            yield found
+
+
+def _named(found: ChosenSpeculation) -> str:
+    if found.heads:
+        return found.heads.repository
+    return f"The draft {found.draft.name}" if found.draft else "Its own layer"
 
 
 def _heads(engine: str, target: ModelSource, wish: Wish) -> list[CatalogHead]:

@@ -9,7 +9,11 @@ import pytest
 import yaml
 
 from engine import catalog, cli, scale
+from engine.scale.cluster import GIB, RESERVED, SHARE, Cluster
+from engine.scale.layout import CardLayout, load
 from engine.scale.manifest_text import label
+from engine.scale.source import hub_source
+from engine.scale.speculation import Wish, speculation_for
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
@@ -92,11 +96,45 @@ def test_speculation_can_be_chosen(capsys):
     assert config("--speculation", "draft")["model"] == "meta-llama/Llama-3.2-1B-Instruct"
     assert config("--draft", "llama-3.2-1b")["method"] == "draft_model"
     assert config("--speculation", "ngram")["prompt_lookup_max"] == 4
-    assert config("--speculation", "mtp", "--draft-tokens", "1") == {
-        "method": "mtp",
-        "num_speculative_tokens": 1,
-    }
     assert config("--speculation", "none") == {}
+
+
+def test_a_layer_of_its_own_drafts_for_a_target_that_has_one(capsys):
+    text, _ = printed(capsys, "vllm", "--target", "qwen3.6-27b", "--gpus", "1x80")
+    assert json.loads(value(text, "--speculative-config")) == {"method": "mtp", "num_speculative_tokens": 3}
+    text, _ = printed(
+        capsys,
+        "vllm",
+        "--target",
+        "qwen3.6-27b",
+        "--gpus",
+        "1x80",
+        "--speculation",
+        "mtp",
+        "--draft-tokens",
+        "1",
+    )
+    assert json.loads(value(text, "--speculative-config"))["num_speculative_tokens"] == 1
+    _, notes = printed(
+        capsys, "vllm", "--target", "llama-3.1-8b", "--gpus", "1x48", "--speculation", "mtp", status=1
+    )
+    assert "No layer of its own can draft for llama-3.1-8b" in notes
+    text, _ = printed(capsys, "llama-server", "--target", "qwen3.6-27b-mtp-q4_k_m", "--gpus", "1x48")
+    assert value(text, "--spec-type") == "draft-mtp"
+
+
+def test_a_layer_of_its_own_counts_in_memory():
+    source = hub_source("qwen3.6-27b")
+    layer, whole = source.outline.own_layer, CardLayout(1, 1, 1)
+    assert layer
+    extra = layer.stored + 2 * layer.kv_row * 8192
+    for room, method in ((extra, "mtp"), (extra - 2**20, "ngram")):
+        needed = load(source, whole, 8192).nbytes + room + RESERVED
+        found = speculation_for(
+            "vllm", source, whole, Cluster(1, 1, (needed + 1) / SHARE / GIB), 8192, Wish()
+        )
+        assert found.method == method
+    assert "Its own layer would need" in found.why
 
 
 def test_sglang_speculates_on_a_chain(capsys):
