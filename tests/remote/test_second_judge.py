@@ -55,6 +55,7 @@ ALIKE: dict[str, dict[str, Any]] = {
     "phi3_short": {"sliding_window": 400},
     "olmo3": {"rope_parameters": {"sliding_attention": PLAIN_ROPE, "full_attention": PLAIN_ROPE}},
 }
+PATTERN = [*["linear_attention"] * 3, "full_attention"]  # as GGUF can say it
 WITHOUT = ("seed_oss_bias",)  # llama.cpp knows no such biases; no published model has them
 KINDS = [kind for kind in CHANGES if kind not in WITHOUT]
 WRONG = "llama with rows in Hugging Face's order"
@@ -132,6 +133,12 @@ def test_llama_cpp_reads_the_same_model(
         ("nemotron_h_experts", {}),
         ("lfm2", {}),
         ("lfm2_moe", {}),
+        ("qwen3_5_text", {"linear_key_head_dim": 32, "num_hidden_layers": 4, "layer_types": PATTERN}),
+        ("gemma4_large", ALIKE["gemma4_large"]),
+        ("ministral3", {}),
+        ("olmo3", ALIKE["olmo3"]),
+        ("glm4", {}),
+        ("smollm3", {}),
     ],
 )
 def test_llama_cpp_agrees_with_compiled_passes(

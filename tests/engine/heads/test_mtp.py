@@ -343,6 +343,7 @@ def test_it_loads_with_its_target_and_saves_passes_where_it_has_learnt_the_text(
         assert found.token_ids == plain.token_ids
         passes[drafter] = found.target_passes
     engine.unload()
+    print(f"{len(plain.token_ids)} tokens, passes: {passes}")
     assert max(passes["eagle"], passes["merged"]) < 0.75 * passes["recycling+pld"], passes
 
 
