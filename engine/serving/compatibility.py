@@ -76,11 +76,16 @@ def _special_tokens(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
             f"{_named(target, target.eos_ids)} in the target and {_named(draft, draft.eos_ids)} in the draft"
         )
         remarks.append(_slower("special_tokens", f"An answer ends with {ends}."))
+    both = target.special_ids & draft.special_ids
+    if renamed := {index for index in both if target.token_text(index) != draft.token_text(index)}:
+        first = min(renamed)
+        ours, theirs = target.token_text(first), draft.token_text(first)
+        message = f"Special tokens differ: token {first:,} is {ours} in the target and {theirs} in the draft."
+        remarks.append(_slower("special_tokens", message))
     if differing := target.special_ids ^ draft.special_ids:
-        first = _named(target, {min(differing)})
         message = (
             f"One model treats {counted(len(differing))} as special and the other as plain text; "
-            f"the first is {first}."
+            f"the first is {_named(target, {min(differing)})}."
         )
         remarks.append(_slower("special_tokens", message))
     return remarks

@@ -1,9 +1,9 @@
-"""The vocabulary of a tokenizer as plain data, for `engine.checkpoints.vocabulary`."""
+"""The vocabulary of a tokenizer as plain data."""
 
+from engine.checkpoints.vocabulary import Vocabulary
 from engine.tokenizer.tokenizer import Tokenizer
 
 
-def vocabulary_of(tokenizer: Tokenizer) -> dict[int, str]:
-    """Return for each token id the token, spelled as in the tokenizer's files."""
-    vocabulary = tokenizer.backend.get_vocab(with_added_tokens=True)
-    return {index: token for token, index in vocabulary.items()}
+def vocabulary_of(tokenizer: Tokenizer) -> Vocabulary:
+    found = tokenizer.backend.get_vocab(with_added_tokens=True)
+    return Vocabulary({index: token for token, index in found.items()}, tokenizer.special_ids)

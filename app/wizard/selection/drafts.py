@@ -14,7 +14,7 @@ import msgspec
 
 from engine import hub
 from engine.catalog import Catalog, Variant
-from engine.checkpoints.vocabulary import ANOTHER_DRAFT, vocabulary_difference
+from engine.checkpoints.vocabulary import ANOTHER_DRAFT, Vocabulary, vocabulary_difference
 from engine.documents import json_of
 from engine.errors import SpecExecError
 from engine.hub import Download, Hub, RemoteFile, Repository, Stop, Stopped
@@ -42,6 +42,7 @@ class _Bpe(msgspec.Struct):
 class _Added(msgspec.Struct):
     id: int
     content: str
+    special: bool = False
 
 
 class _Tokenizer(msgspec.Struct):
@@ -101,16 +102,16 @@ def check(source: Hub, known: Catalog, target: Repository, draft: Variant, stop:
     )
 
 
-def compared(name: str, target: dict[int, str], draft: dict[int, str]) -> DraftCheck:
-    """Return whether the draft numbers every token as the target does. target, draft: their tokens by id."""
+def compared(name: str, target: Vocabulary, draft: Vocabulary) -> DraftCheck:
+    """Return whether the draft numbers every token as the target does."""
     difference = vocabulary_difference(target, draft)
     if difference is None:
         return DraftCheck("fits", f"{name} fits: it numbers every token as the target does.")
     return DraftCheck("differs", f"{name} does not fit. {difference}", ANOTHER_DRAFT)
 
 
-def vocabulary(content: bytes) -> dict[int, str]:
-    """Return the tokens of a `tokenizer.json` by id. Raises ValueError if it is invalid."""
+def vocabulary(content: bytes) -> Vocabulary:
+    """Return the vocabulary of a `tokenizer.json`. Raises ValueError if it is invalid."""
     read = json_of(content, _Tokenizer)
     vocab = read.model.vocab
     tokens = (
@@ -118,7 +119,8 @@ def vocabulary(content: bytes) -> dict[int, str]:
         if isinstance(vocab, dict)
         else {index: token for index, (token, _) in enumerate(vocab)}
     )
-    return tokens | {added.id: added.content for added in read.added_tokens}
+    special = frozenset(added.id for added in read.added_tokens if added.special)
+    return Vocabulary(tokens | {added.id: added.content for added in read.added_tokens}, special)
 
 
 def _home(source: Hub, known: Catalog, draft: Variant) -> Repository | None:
@@ -139,7 +141,7 @@ def _tokenizer(repository: Repository) -> RemoteFile | None:
     return files.get(TOKENIZER)
 
 
-def _fetch_vocabulary(source: Hub, repository: Repository, file: RemoteFile, stop: Stop) -> dict[int, str]:
+def _fetch_vocabulary(source: Hub, repository: Repository, file: RemoteFile, stop: Stop) -> Vocabulary:
     with TemporaryDirectory(prefix="specexec-") as folder:
         wanted = hub.item(repository.id, replace(repository, files=(file,)))
         download = Download(wanted, Path(folder), source)

@@ -73,6 +73,15 @@ def test_tokens_with_different_ids_are_counted() -> None:
     assert "family" in found.hint
 
 
+def test_special_tokens_of_other_names_make_drafting_slower_and_not_impossible() -> None:
+    names = [*USUAL[:-1], "<|other|>"]
+    found = check(model(), model(tokens=names))
+    assert not any(remark.refused for remark in found)
+    assert "Special tokens differ: token 259 is <|stop|> in the target and <|other|> in the draft." in [
+        remark.message for remark in found if remark.kind == "special_tokens"
+    ]
+
+
 def test_tokens_that_only_one_model_has_are_counted() -> None:
     larger = model(rows=300, more=("word", "other", "[PAD262]"))
     (found,) = check(model(), larger)

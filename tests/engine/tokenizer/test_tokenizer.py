@@ -212,9 +212,9 @@ def test_every_end_token_is_known() -> None:
 
 
 def test_a_vocabulary_names_each_id() -> None:
-    assert vocabulary_of(real("smollm2"))[2] == "<|im_end|>"
-    assert vocabulary_of(tokenizer(byte_level()))[257] == "abc"
-    assert len(vocabulary_of(tokenizer(byte_level()))) == len(byte_level().tokens)
+    assert vocabulary_of(real("smollm2")).tokens[2] == "<|im_end|>"
+    assert vocabulary_of(tokenizer(byte_level())).tokens[257] == "abc"
+    assert len(vocabulary_of(tokenizer(byte_level())).tokens) == len(byte_level().tokens)
 
 
 def test_draft_and_target_of_one_family_have_one_vocabulary() -> None:

@@ -6,6 +6,7 @@ import pytest
 from app.wizard.selection.drafts import check, compared, propose, vocabulary
 from engine import catalog
 from engine.catalog import Variant
+from engine.checkpoints.vocabulary import Vocabulary
 from engine.hub import Hub, Repository, Stop, Stopped
 from tests.engine.hub.conftest import content
 from tests.engine.hub.lying_hub import LyingHub, Offered, drops, stalls
@@ -128,10 +129,17 @@ def test_a_check_survives_a_broken_connection(server: LyingHub) -> None:
 @pytest.mark.parametrize("names", [("<unused5>", "<|reserved_special_token_5|>"), ("[PAD7]", None)])
 def test_unused_token_ids_are_ignored(names: tuple[str, str | None]) -> None:
     one, other = names
-    assert compared("d", {0: "a", 1: one}, {0: "a"} | ({1: other} if other else {})).says == "fits"
-    assert compared("d", {0: "a", 1: one}, {0: "a", 1: "word"}).says == "differs"
+    ours = Vocabulary({0: "a", 1: one})
+    assert compared("d", ours, Vocabulary({0: "a"} | ({1: other} if other else {}))).says == "fits"
+    assert compared("d", ours, Vocabulary({0: "a", 1: "word"})).says == "differs"
 
 
 def test_unigram_vocabularies_are_lists() -> None:
     said = {"model": {"type": "Unigram", "vocab": [["a", -1.0], ["b", -2]]}, "added_tokens": []}
-    assert vocabulary(json.dumps(said).encode()) == {0: "a", 1: "b"}
+    assert vocabulary(json.dumps(said).encode()) == Vocabulary({0: "a", 1: "b"})
+
+
+def test_special_tokens_are_those_that_say_so() -> None:
+    added = [{"id": 2, "content": "[THINK]", "special": True}, {"id": 3, "content": "<think>"}]
+    said = {"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}}, "added_tokens": added}
+    assert vocabulary(json.dumps(said).encode()).special == {2}
