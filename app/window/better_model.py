@@ -78,8 +78,18 @@ def better_offer() -> Offer | None:
 
 def better_of(offers: Offers) -> Offer | None:
     """Return the recommended offer or, if that is the demo itself, the fastest other one; None if no other
-    runs."""
+    runs. A model on this machine that is at least as large, and no less fluent, is returned in its place."""
     others = [offer for offer in offers.all if offer.plan.runs and not offer.target.embedded]
-    if offers.recommended in others:
-        return offers.recommended
-    return max(others, key=lambda offer: offer.plan.predicted_tokens_per_second or 0.0, default=None)
+    if not others:
+        return None
+    best = offers.recommended
+    if best not in others:
+        best = max(others, key=lambda offer: offer.plan.predicted_tokens_per_second or 0.0)
+    here = [offer for offer in others if offer.is_local and (offer.speed or 0.0) >= planner.USABLE_SPEED]
+    return max((best, *here), key=_merit)
+
+
+def _merit(offer: Offer) -> tuple[bool, int, bool, float]:
+    """Return a key that is higher for the fluent offer; then for the larger model, for one that needs no
+    download, and for the faster way to run it."""
+    return offer.fluent, offer.rank, offer.is_local, offer.speed or 0.0

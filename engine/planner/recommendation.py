@@ -16,8 +16,8 @@ from engine.planner.selection import fastest
 READING_SPEED = 5.0  # tokens/s: 240 words a minute
 PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
 USABLE_SPEED = 1.0  # tokens/s below which a larger model is no alternative
-NOTABLE = 1.5  # factor of parameters or of tokens/s from which an alternative is worth a line
-ALIKE = 1.05  # factor of parameters up to which models count as equally large
+NOTABLE = 1.5  # factor of rank or of tokens/s from which an alternative is worth a line
+ALIKE = 1.05  # factor of rank up to which models count as equally large
 # The share of a predicted speed to rely on if the pair's acceptance was never measured.
 CAUTION = 0.75
 CONTEXT = 8192  # tokens, if the model allows them
@@ -34,8 +34,7 @@ class RatedPlan:
     @property
     def fluent(self) -> bool:
         """Whether the model answers soon and at reading speed."""
-        first_s = self.plan.time_to_first_token_s
-        return first_s is not None and first_s <= PATIENCE_S and self.speed >= READING_SPEED
+        return is_fluent(self.plan, self.speed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class Recommendation:
     reading weights from the disk, "mixture" for a mixture of experts that answers faster than the largest
     other target that answers soon and at reading speed, "fastest" if there is neither; "none" if nothing
     runs, and `plan` is the one that lacks the least; `larger`, a larger target that answers later or more
-    slowly, or reads from the disk; `smaller`, a smaller target that answers much faster.
+    slowly; `smaller`, a smaller target that answers much faster.
     """
 
     plan: Plan
@@ -76,6 +75,17 @@ def quantized(model: CatalogModel) -> list[Variant]:
     """Return the model's variants except the 16-bit ones, which gain little quality for four times the bytes.
     If there are only 16-bit ones, return these."""
     return [each for each in model.variants if each.format != "16-bit"] or list(model.variants)
+
+
+def is_fluent(plan: Plan, speed: float | None) -> bool:
+    """Return whether a pair answers soon, and at reading speed. speed: the tokens/s to rely on."""
+    first_s = plan.time_to_first_token_s
+    return first_s is not None and first_s <= PATIENCE_S and (speed or 0.0) >= READING_SPEED
+
+
+def begins_later(plan: Plan, other: Plan) -> bool:
+    """Return whether the first token of `plan` is predicted to come after that of `other`. Both run."""
+    return (plan.time_to_first_token_s or 0.0) > (other.time_to_first_token_s or 0.0)
 
 
 def asked_for(target: Outline) -> Asked:
@@ -131,19 +141,21 @@ def _mixture(fluent: Sequence[RatedPlan]) -> RatedPlan | None:
     less than any dense model of its size."""
     others = [each for each in fluent if not each.model.experts]
     dense = max(others, key=_size, default=None)
-    least = dense.model.parameters / ALIKE if dense else 0
+    least = dense.model.rank / ALIKE if dense else 0
     mixtures = [each for each in fluent if each.model.experts and each.model.rank >= least]
     best = max(mixtures, key=lambda each: each.speed, default=None)
     return best if best and (dense is None or best.speed > dense.speed) else None
 
 
 def _larger(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | None:
-    """Return the fastest usable one of the larger targets, or None. It is slower than `best`, in tokens/s or
-    until its first token."""
+    """Return the fastest usable one of the larger targets that are slower than `best`, in tokens/s or until
+    their first token; None if there is none."""
     larger = [
         each
         for each in contenders
-        if each.model.parameters >= NOTABLE * best.model.parameters and each.speed >= USABLE_SPEED
+        if _is_larger(each.model, best.model)
+        and each.speed >= USABLE_SPEED
+        and (each.speed < best.speed or begins_later(each.plan, best.plan))
     ]
     return max(larger, key=lambda each: each.speed, default=None)
 
@@ -153,9 +165,15 @@ def _smaller(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | No
     smaller = [
         each
         for each in contenders
-        if NOTABLE * each.model.parameters <= best.model.parameters and each.speed >= NOTABLE * best.speed
+        if _is_larger(best.model, each.model) and each.speed >= NOTABLE * best.speed
     ]
     return max(smaller, key=_size, default=None)
+
+
+def _is_larger(model: CatalogModel, other: CatalogModel) -> bool:
+    """Return whether a model is notably larger than another by rank, and in its number of parameters, which
+    users read as its size, too."""
+    return model.rank >= NOTABLE * other.rank and model.parameters > other.parameters
 
 
 def _size(rated: RatedPlan) -> tuple[int, float]:

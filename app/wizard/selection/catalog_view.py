@@ -136,10 +136,9 @@ class Recommended(Card):
         self._title.setText(wording.name(offer))
         self._about.setText(wording.about(offer))
         self._why.setText(wording.reason(offers))
-        if offers.larger and (offers.larger.speed or 0) > (offer.speed or 0):
-            self.larger.show_offer(self.tr("Larger, later to begin"), offers.larger)
-        else:
-            self.larger.show_offer(self.tr("Larger and slower"), offers.larger)
+        is_slower = offers.larger and (offers.larger.speed or 0.0) < (offer.speed or 0.0)
+        larger = self.tr("Larger and slower") if is_slower else self.tr("Larger, later to begin")
+        self.larger.show_offer(larger, offers.larger)
         self.smaller.show_offer(self.tr("Smaller and faster"), offers.smaller)
         size = formatting.nbytes(offer.missing_nbytes)
         download = (

@@ -18,6 +18,7 @@ class Offer:
     Attributes:
         draft: None if no other model drafts for the target.
         about: what the target is and what it is good at, in English.
+        rank: the parameters by which the target is compared with other models, as in `CatalogModel`.
         plan: the prediction of where the pair runs.
         speed: the tokens/s to rely on; None if the pair will not run.
         missing: those of the two variants that are not on this machine.
@@ -28,6 +29,7 @@ class Offer:
     target: Variant
     draft: Variant | None
     about: str
+    rank: int
     plan: Plan
     speed: float | None
     missing: tuple[Variant, ...]
@@ -47,6 +49,11 @@ class Offer:
     @property
     def is_local(self) -> bool:
         return not self.missing
+
+    @property
+    def fluent(self) -> bool:
+        """Whether the target answers soon and at reading speed."""
+        return planner.is_fluent(self.plan, self.speed)
 
     @property
     def gated(self) -> bool:
@@ -101,7 +108,7 @@ def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequenc
     def found(other: RatedPlan | None) -> Offer | None:
         return next((offer for offer in others if other and offer.plan.pair == other.plan.pair), None)
 
-    ranked = (first, *sorted(others, key=lambda offer: _rank(known, offer)))
+    ranked = (first, *sorted(others, key=_order))
     return Offers(machine, ranked, first, best.reason, found(best.larger), found(best.smaller))
 
 
@@ -122,21 +129,22 @@ def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Obse
         target,
         draft,
         known.models[target.model].about,
+        known.models[target.model].rank,
         plan,
         planner.reliable_speed(plan, pair, history),
         tuple(variant for variant in both if catalog.find(variant) is None),
     )
 
 
-def _rank(known: Catalog, offer: Offer) -> tuple[bool, float]:
+def _order(offer: Offer) -> tuple[bool, float]:
     """Return the sort key of an offer.
 
-    Offers at reading speed or faster come first, the target with the most parameters at the top. The slower
-    offers follow, the fastest first.
+    Offers at reading speed or faster come first, the largest target at the top. The slower offers follow, the
+    fastest first.
     """
     speed = offer.speed or 0.0
     if speed >= planner.READING_SPEED:
-        return False, -known.models[offer.target.model].parameters
+        return False, -offer.rank
     return True, -speed
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QLocale
@@ -21,6 +22,12 @@ from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines
 from tests.app.seen import texts
 from tests.app.window.test_window import reach
+
+
+@pytest.fixture(autouse=True)
+def no_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No model of the catalogue is on this machine, except for the demo."""
+    monkeypatch.setenv(catalog.MODELS_VARIABLE, str(tmp_path))
 
 
 def offers(gib: float) -> Offers:
@@ -99,3 +106,32 @@ def test_where_the_demo_is_recommended_the_fastest_other_model_is_offered() -> N
     speeds = [o.plan.predicted_tokens_per_second or 0 for o in small.all if not o.target.embedded]
     assert found.plan.predicted_tokens_per_second == max(speeds)
     assert better_of(replace(small, all=(demo,), recommended=demo)) is None
+
+
+def installed(offers: Offers, model: str) -> Offers:
+    """The offers if all files of a model were on this machine."""
+    here = [replace(offer, missing=()) if offer.target.model == model else offer for offer in offers.all]
+    recommended = here[offers.all.index(offers.recommended)]
+    return replace(offers, all=tuple(here), recommended=recommended)
+
+
+def test_a_larger_model_that_is_here_is_offered_instead_of_a_download() -> None:
+    small = offers(2)
+    demo = next(offer for offer in small.all if offer.target.embedded)
+    for each in (offers(16), replace(small, recommended=demo)):
+        download = better_of(each)
+        assert download is not None
+        assert not download.is_local
+        larger = next(o for o in each.all if o.fluent and o.rank > download.rank)
+        found = better_of(installed(each, larger.target.model))
+        assert found is not None
+        assert found.is_local
+        assert found.target.model == larger.target.model
+
+
+def test_a_smaller_or_a_slow_model_that_is_here_does_not_replace_the_recommended_one() -> None:
+    best = offers(16)
+    smaller = next(o for o in best.all if o.fluent and o.rank < best.recommended.rank)
+    slow = next(o for o in best.all if o.plan.runs and not o.fluent and o.rank > best.recommended.rank)
+    for other in (smaller, slow):
+        assert better_of(installed(best, other.target.model)) is best.recommended

@@ -1,6 +1,7 @@
 """One recommended pair for each machine, with a reason; and predictions for the paper's measurements."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -15,6 +16,7 @@ from engine.planner.recommendation import (
     PATIENCE_S,
     READING_SPEED,
     RatedPlan,
+    Recommendation,
     asked_for,
     pairs,
     quantized,
@@ -25,8 +27,12 @@ from tests.engine.planner.made import CARD, CPU, LAPTOP
 CATALOG = catalog.catalog()
 
 
+def model_of(plan) -> catalog.CatalogModel:
+    return CATALOG.models[CATALOG.variants[plan.pair.target].model]
+
+
 def size(plan) -> int:
-    return CATALOG.models[CATALOG.variants[plan.pair.target].model].parameters
+    return model_of(plan).parameters
 
 
 def rated(there) -> list[RatedPlan]:
@@ -39,12 +45,17 @@ def rated(there) -> list[RatedPlan]:
     ]
 
 
+@cache
+def recommended(there: MachineProfile) -> Recommendation:
+    return recommend(there, CATALOG)
+
+
 def names(pair) -> Names:
     return Names(pair.target.name, pair.draft.name if pair.draft else None)
 
 
 def test_larger_machines_are_recommended_larger_models():
-    found = {id: recommend(there, CATALOG) for id, (_, there) in named_machines().items()}
+    found = {id: recommended(there) for id, (_, there) in named_machines().items()}
     sizes = [size(found[id].plan) for id in ("rtx-4090", "rtx-4080s", "rtx-4070ti", "rtx-4060", "laptop")]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[2] > 60e9, "a card of 12 GiB answers with a 70B model"
@@ -71,7 +82,7 @@ def test_a_mixture_that_answers_faster_than_the_largest_other_model_is_recommend
     usual = MachineProfile(24 * GIB, 16 * GIB, 25e9, 1e9, CARD, CPU)
     assert recommend(usual, CATALOG).reason == "fluent", "launching the experts takes a card long"
     there = replace(usual, card=replace(CARD, launch_s=0.0))
-    found = recommend(there, CATALOG)
+    found = recommended(there)
     assert found.reason == "mixture"
     assert CATALOG.models[CATALOG.variants[found.plan.pair.target].model].experts
     assert found.plan.experts.streamed == 0
@@ -85,7 +96,7 @@ def test_a_small_mixture_does_not_replace_a_larger_model_however_fast_it_is():
     """Granite 4.0 H Tiny (7B, 1B active) is the fastest by far on both laptops."""
     for id in ("laptop", "small-laptop"):
         _, there = named_machines()[id]
-        found = recommend(there, CATALOG)
+        found = recommended(there)
         all = rated(there)
         tiny = max(each.speed for each in all if each.model.id == "granite-4.0-h-tiny")
         assert tiny > found.plan.predicted_tokens_per_second
@@ -96,7 +107,7 @@ def test_a_small_mixture_does_not_replace_a_larger_model_however_fast_it_is():
 def test_a_mixture_that_its_maker_likens_to_smaller_models_does_not_replace_a_larger_one():
     """LFM2 8B A1B has more parameters than the model that is recommended, and is faster."""
     _, there = named_machines()["small-laptop"]
-    id, found = "lfm2-8b-a1b", recommend(there, CATALOG)
+    id, found = "lfm2-8b-a1b", recommended(there)
     likened = CATALOG.models[id]
     assert likened.comparable < size(found.plan) < likened.parameters
     unlike = CATALOG.models | {id: replace(likened, comparable=0)}
@@ -108,7 +119,7 @@ def test_a_mixture_that_its_maker_likens_to_smaller_models_does_not_replace_a_la
 def test_a_mixture_on_the_disk_is_recommended_only_if_it_is_faster_than_other_models():
     """8 GB of RAM reach 5 tokens/s with 35B from the disk, but a smaller model from memory is faster."""
     _, there = named_machines()["small-laptop"]
-    found = recommend(there, CATALOG)
+    found = recommended(there)
     assert found.reason == "fluent"
     assert found.plan.fit == "in RAM"
     assert found.larger.fluent
@@ -118,28 +129,56 @@ def test_a_mixture_on_the_disk_is_recommended_only_if_it_is_faster_than_other_mo
 def test_a_model_that_was_replaced_by_one_of_its_size_is_not_recommended():
     successors = {model.successor for model in CATALOG.models.values()} - {""}
     assert "qwen3.6-35b-a3b" in successors
-    found = [recommend(there, CATALOG) for _, there in named_machines().values()]
+    found = [recommended(there) for _, there in named_machines().values()]
     names = {CATALOG.variants[each.plan.pair.target].model for each in found}
     assert not {name for name in names if CATALOG.models[name].successor}
     assert names & successors, "in its place"
 
 
-@pytest.mark.parametrize("there", [each for _, each in named_machines().values()], ids=named_machines())
+def laptop(id: str, gib: int) -> MachineProfile:
+    _, there = named_machines()[id]
+    return replace(there, ram=gib * GIB)
+
+
+MACHINES = {id: there for id, (_, there) in named_machines().items()} | {
+    f"{id} with {gib} GiB": laptop(id, gib)
+    for id, gib in (("laptop", 4), ("small-laptop", 2), ("small-laptop", 6))
+}
+
+
+@pytest.mark.parametrize("there", MACHINES.values(), ids=MACHINES)
 def test_alternatives_are_what_they_are_called_and_never_contradict_the_reason(there):
     """A larger model that is offered beside the recommended one must not look better in every way."""
-    found = recommend(there, CATALOG)
+    found = recommended(there)
     best = next(each for _, each in pairs(CATALOG) if names(each) == found.plan.pair)
     speed = reliable_speed(found.plan, best, ())
     assert speed >= READING_SPEED
+    model = model_of(found.plan)
     if found.larger:
-        assert size(found.larger.plan) > size(found.plan)
+        assert found.larger.model.rank > model.rank
+        assert found.larger.model.parameters > model.parameters
+        later = found.larger.plan.time_to_first_token_s > found.plan.time_to_first_token_s
+        assert found.larger.speed < speed or later
         late = found.larger.plan.time_to_first_token_s > PATIENCE_S
         slow = found.larger.speed < READING_SPEED or found.larger.plan.fit == "with SSD"
         # A mixture is recommended because it is the fastest one; others may be fluent, too.
         assert (found.larger.speed < speed if found.reason == "mixture" else slow) or late
     if found.smaller:
-        assert size(found.smaller.plan) < size(found.plan)
+        assert found.smaller.model.rank < model.rank
+        assert found.smaller.model.parameters < model.parameters
         assert found.smaller.speed > speed
+
+
+def test_a_mixture_that_its_maker_likens_to_smaller_models_is_no_larger_alternative():
+    """On a laptop with 4 GiB, LFM2 8B A1B is faster than the recommended model, and begins sooner. Its maker
+    likens it to models of 3 to 4B."""
+    there = laptop("laptop", 4)
+    found = recommended(there)
+    likened = next(each for each in rated(there) if each.model.id == "lfm2-8b-a1b")
+    assert likened.model.rank < model_of(found.plan).rank < likened.model.parameters
+    assert likened.speed > found.plan.predicted_tokens_per_second
+    assert likened.plan.time_to_first_token_s < found.plan.time_to_first_token_s
+    assert found.larger.model.id != "lfm2-8b-a1b"
 
 
 def test_an_answer_on_this_machine_makes_a_prediction_reliable():
@@ -154,7 +193,7 @@ def test_an_answer_on_this_machine_makes_a_prediction_reliable():
 
 def test_a_model_for_one_purpose_is_not_recommended_to_everyone():
     for _, there in named_machines().values():
-        found = recommend(there, CATALOG)
+        found = recommended(there)
         plans = [found.plan, *(each.plan for each in (found.larger, found.smaller) if each)]
         assert not any(CATALOG.models[CATALOG.variants[plan.pair.target].model].special for plan in plans)
 

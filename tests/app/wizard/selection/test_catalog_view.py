@@ -67,6 +67,26 @@ def test_no_alternative_is_shown_if_there_is_none(view: Catalogue, offers: Offer
     assert not view.recommended.smaller.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("slower_by", "later_by_s", "title"),
+    [
+        (1.0, 5.0, "Larger and slower"),
+        (1.0, -0.5, "Larger and slower"),
+        (-1.0, 5.0, "Larger, later to begin"),
+    ],
+)
+def test_a_larger_model_is_called_what_it_is(
+    view: Catalogue, offers: Offers, slower_by: float, later_by_s: float, title: str
+) -> None:
+    best = offers.recommended
+    assert best.speed
+    assert best.plan.time_to_first_token_s
+    plan = replace(best.plan, time_to_first_token_s=best.plan.time_to_first_token_s + later_by_s)
+    other = replace(offers.all[-1], speed=best.speed - slower_by, plan=plan)
+    view.recommended.show_offers(replace(offers, larger=other))
+    assert labels(view.recommended.larger)[0] == f"{title}: {wording.name(other)}"
+
+
 def test_one_row_for_each_target_or_one_for_each_way(view: Catalogue, offers: Offers) -> None:
     assert len(shown(view, Column.MODEL)) == len({offer.target.model for offer in offers.all})
     view.every_way.click()
