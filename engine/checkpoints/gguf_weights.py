@@ -1,7 +1,7 @@
 """Find the weights in a GGUF file by their Hugging Face names; refuse missing and unknown tensors."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,8 +25,7 @@ ROTARY = re.compile(
 SCALES = (".scale", ".input_scale")
 _SCALED = "NVFP4"
 _TABLES = ("token_embd", "per_layer_token_embd")  # of which rows are read, without factors
-# The tensors that show how a layer's experts are stacked.
-STACKED = ("gate", "gate_up")
+_GATE_OR_UP = re.compile(r"ffn_(gate|up)_exps\.weight$")  # of all experts of a layer
 LAST_NORM = "nextn.shared_head_norm.weight"  # in the block of a layer for drafts
 
 
@@ -40,7 +39,7 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     unknown = set(tensors)
     weights: dict[str, Weight] = {}
     places = architecture.places(config) if architecture.places else _places(architecture, config, stacked)
-    for name, place in places:
+    for name, place in _as_merged(tensors, places):
         tensor = tensors.get(name)
         if tensor is None and not place.name:
             continue
@@ -81,9 +80,11 @@ def find_draft(keys: Keys, architecture: Architecture, config: dict[str, Any]) -
     if len(blocks) != 1:
         return {}
     weights: dict[str, Weight] = {}
-    for name, place in _draft_places(architecture, config, _stacked(keys)):
-        tensor = keys.header.tensors.get(f"blk.{blocks[0]}.{name}")
-        if tensor is None and name == LAST_NORM:  # then llama.cpp takes the model's
+    block = f"blk.{blocks[0]}."
+    places = ((block + name, place) for name, place in _draft_places(architecture, config, _stacked(keys)))
+    for name, place in _as_merged(keys.header.tensors, places):
+        tensor = keys.header.tensors.get(name)
+        if tensor is None and name == block + LAST_NORM:  # then llama.cpp takes the model's
             tensor = keys.header.tensors.get("output_norm.weight")
         if tensor is None or tensor.shape != place.shape:
             return {}
@@ -99,11 +100,29 @@ def _draft_blocks(keys: Keys, config: dict[str, Any]) -> range:
     return range(config["num_hidden_layers"], keys.number("{arch}.block_count"))
 
 
-def _stacked(keys: Keys) -> str | None:
-    """Return how the experts of a layer are stacked, as `_experts` takes it."""
-    tensors = keys.header.tensors
-    ways = (way for way in STACKED if any(name.endswith(f".ffn_{way}_exps.weight") for name in tensors))
-    return next(ways, None)
+def _stacked(keys: Keys) -> bool:
+    """Return whether a layer's experts are stacked, as converters have written them since April 2024."""
+    return any(name.endswith(".ffn_down_exps.weight") for name in keys.header.tensors)
+
+
+def _as_merged(
+    tensors: Collection[str], places: Iterable[tuple[str, TensorPlace]]
+) -> Iterator[tuple[str, TensorPlace]]:
+    """Yield the places, with the gates and the matrices beside them as one tensor, the gate's rows first, for
+    each layer that has them so in the file.
+
+    llama.cpp's converter merges them with `--fuse-gate-up-exps` (ModelBase.modify_tensors in
+    conversion/base.py), but no NVFP4 of ModelOpt; its loader decides for each layer, too.
+    """
+    for name, place in places:
+        merged = _GATE_OR_UP.sub("ffn_gate_up_exps.weight", name)
+        if merged == name or merged not in tensors:
+            yield name, place
+        elif "ffn_gate_exps" in name:
+            experts, rows, columns = place.shape
+            both = place.name.replace("gate_proj", "{}_proj")
+            shape, halves = (experts, 2 * rows, columns), ("gate", "up")
+            yield merged, replace(place, name=both, shape=shape, halves=halves)
 
 
 def _weights(keys: Keys, tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
@@ -150,7 +169,7 @@ def _factor(keys: Keys, tensor: GgufTensor) -> GgufTensor | None:
 
 
 def _places(
-    architecture: Architecture, config: dict[str, Any], stacked: str | None
+    architecture: Architecture, config: dict[str, Any], stacked: bool
 ) -> Iterator[tuple[str, TensorPlace]]:
     """Yield (GGUF name, place) for every tensor that the model needs. stacked: as for `_experts`."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
@@ -182,7 +201,7 @@ def _places(
 
 
 def _draft_places(
-    architecture: Architecture, config: dict[str, Any], stacked: str | None
+    architecture: Architecture, config: dict[str, Any], stacked: bool
 ) -> Iterator[tuple[str, TensorPlace]]:
     """Yield (GGUF name in its block, place) for every tensor of a layer for drafts, which attends, and is a
     mixture if the model's last layers are. stacked: as for `_experts`."""
@@ -284,14 +303,11 @@ def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, Tensor
     )
 
 
-def _experts(
-    architecture: Architecture, config: dict[str, Any], stacked: str | None
-) -> dict[str, TensorPlace]:
+def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) -> dict[str, TensorPlace]:
     """Return the places of the router and the experts of one layer by GGUF name.
 
-    stacked: "gate" if a layer's experts are stacked in one tensor for each of gate, up and down, as
-    converters have written them since April 2024; "gate_up" if gate and up are one tensor, the gate's rows
-    first; None if each expert has tensors of its own.
+    stacked: whether a layer's experts are one tensor for each of gate, up and down, or else each expert has
+    tensors of its own.
     """
     hidden, wide = config["hidden_size"], config.get("moe_intermediate_size") or config["intermediate_size"]
     names = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -306,11 +322,6 @@ def _experts(
                 f"{mixture}.experts.{kind}_proj_bias", (count, rows)
             )
     kinds = {"gate": (wide, hidden), "up": (wide, hidden), "down": (hidden, wide)}
-    if stacked == "gate_up":
-        places["ffn_gate_up_exps.weight"] = TensorPlace(
-            f"{mixture}.experts.{{}}.{{}}_proj.weight", (count, 2 * wide, hidden), halves=("gate", "up")
-        )
-        kinds = {"down": kinds["down"]}
     for kind, shape in kinds.items():
         if stacked:
             places[f"ffn_{kind}_exps.weight"] = TensorPlace(

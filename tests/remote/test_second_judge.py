@@ -58,6 +58,8 @@ ALIKE: dict[str, dict[str, Any]] = {
 PATTERN = [*["linear_attention"] * 3, "full_attention"]  # as GGUF can say it
 WITHOUT = ("seed_oss_bias",)  # llama.cpp knows no such biases; no published model has them
 KINDS = [kind for kind in CHANGES if kind not in WITHOUT]
+# Mixtures whose gates and the matrices beside them may be one tensor to this llama.cpp.
+MERGED = ("qwen3_5_moe_text", "qwen3_next")
 WRONG = "llama with rows in Hugging Face's order"
 
 
@@ -65,6 +67,9 @@ WRONG = "llama with rows in Hugging Face's order"
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("judged")
     made = {kind: convert(tiny(kind, **ALIKE.get(kind, {})), folder / f"{kind}.gguf") for kind in KINDS}
+    for kind in MERGED:
+        module = tiny(kind, **ALIKE.get(kind, {}))
+        made[f"{kind}, merged"] = convert(module, folder / f"{kind}-merged.gguf", "gate_up")
     module = tiny("llama")
     queries = {
         f"blk.{layer}.attn_q.weight": parameters.self_attn.q_proj.weight.detach().numpy()
@@ -110,7 +115,7 @@ def distance(one: list[float], other: list[float]) -> float:
     return float(np.abs(np.subtract(one, other)).max())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *(f"{kind}, merged" for kind in MERGED)])
 def test_llama_cpp_reads_the_same_model(
     kind: str, files: dict[str, Path], judged: dict[str, dict[str, Any]]
 ) -> None:

@@ -46,7 +46,8 @@ def convert(
 
     Returns the file, or the first of its parts.
 
-    stacked: "gate_up": one tensor for gate and up of all experts of a mixture, and one for down; otherwise
+    stacked: "gate_up": one tensor for gate and up of all experts of a mixture, and one for down; "gate_up in
+    layer 1": so in this layer only, with one tensor of each kind in the others; otherwise
     whether there is one tensor of each kind for all experts, instead of one per expert, as converters wrote
     before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
     routers, those of `tensors` and those whose rows are no whole blocks; other formats than F32 get random

@@ -30,7 +30,8 @@ def converted(
             block = hf_name.removeprefix("model.layers.").partition(".")[0]
             kinds = hf_name.rpartition(".")[2].removesuffix("_proj").split("_")
             for kind, half in zip(kinds, np.split(array, len(kinds), axis=1), strict=True):
-                if stacked == "gate_up" and kind != "down":
+                is_merged = stacked == "gate_up" or (stacked == "gate_up in layer 1" and block == "1")
+                if is_merged and kind != "down":
                     if kind == "gate":
                         yield f"blk.{block}.ffn_gate_up_exps.weight", array
                 elif stacked or architecture in ALWAYS_STACKED:

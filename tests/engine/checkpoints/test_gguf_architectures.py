@@ -140,7 +140,16 @@ def logits(module: PreTrainedModel) -> torch.Tensor:
         return module(torch.arange(1, 50)[None]).logits
 
 
-SEPARATE_OR_MERGED = (("mixtral", False), ("mixtral", "gate_up"), ("qwen3_moe", "gate_up"))
+# Mixtures whose gates have a matrix that goes with them, which files may have as one tensor with them.
+GATED = (
+    *("mixtral", "qwen3_moe", "qwen3_5_moe_text", "qwen3_next", "olmoe", "granitemoe", "glm4_moe"),
+    *("granitemoehybrid_experts", "lfm2_moe"),
+)
+SEPARATE_OR_MERGED = (
+    ("mixtral", False),
+    *((kind, "gate_up") for kind in GATED),
+    *((kind, "gate_up in layer 1") for kind in ("qwen3_next", "lfm2_moe")),
+)
 
 
 @pytest.mark.parametrize(("kind", "stacked"), [*((kind, True) for kind in CHANGES), *SEPARATE_OR_MERGED])
@@ -193,7 +202,12 @@ def test_a_converted_model_is_read_back_as_the_same_model(
 
 
 @pytest.mark.parametrize(
-    ("kind", "stacked"), [("qwen3_moe", True), ("qwen3_moe", "gate_up"), ("mixtral", True), ("gpt_oss", True)]
+    ("kind", "stacked"),
+    [
+        *((kind, True) for kind in ("qwen3_moe", "mixtral", "gpt_oss")),
+        *((kind, "gate_up") for kind in ("qwen3_moe", "lfm2_moe")),
+        ("lfm2_moe", "gate_up in layer 1"),
+    ],
 )
 def test_experts_of_a_merged_tensor_are_parted_without_copying(
     tmp_path: Path, kind: str, stacked: bool | str
@@ -209,6 +223,7 @@ def test_experts_of_a_merged_tensor_are_parted_without_copying(
     assert all(len(spans) == 1 for spans in found)
     spans = sorted((span.offset, span.nbytes) for (span,) in found)
     assert merged
+    assert any("gate_up" in tensor.name for tensor in merged) == (stacked is not True)
     assert len(spans) > len(merged)
     for tensor in sorted(merged, key=lambda each: int(each.data_offset)):
         at, end = int(tensor.data_offset), int(tensor.data_offset + tensor.n_bytes)

@@ -104,8 +104,9 @@ class Drafted:
         (folder / "config.json").write_text(json.dumps(config))
         return folder
 
-    def gguf(self, file, storage="F32", more=None):
-        """Write the model as llama.cpp's converter does. storage, more: `convert`'s storage and tensors."""
+    def gguf(self, file, storage="F32", more=None, stacked=True):
+        """Write the model as llama.cpp's converter does. storage, more, stacked: `convert`'s storage, tensors
+        and stacked."""
         prefix = f"blk.{self.layers}.nextn."
         names = {"shared_head.norm": "shared_head_norm"}
         tensors = {
@@ -113,7 +114,8 @@ class Drafted:
             for name, part in self.joins.items()
         }
         metadata = {f"{GGUF_NAMES[self.config.model_type]}.nextn_predict_layers": 1}
-        return convert(self.module, file, metadata=metadata, tensors=tensors | (more or {}), storage=storage)
+        tensors |= more or {}
+        return convert(self.module, file, stacked, metadata=metadata, tensors=tensors, storage=storage)
 
     @torch.inference_mode()
     def guessed(self):
@@ -190,10 +192,16 @@ def gguf(drafted, folder):
     return drafted.gguf(folder / "model.gguf")
 
 
+def merged_gguf(drafted, folder):
+    """Write gates and the matrices beside them as one tensor."""
+    return drafted.gguf(folder / "model.gguf", stacked="gate_up")
+
+
 @pytest.mark.parametrize(
     ("kind", "write"),
     [
         *((kind, write) for kind in (QWEN, MOE, NEXT, GLM) for write in (plain, gguf)),
+        *((kind, merged_gguf) for kind in (MOE, NEXT)),
         *((kind, fp8) for kind in (QWEN, MOE, GLM)),
         *((QWEN, gptq), (GLM, gptq), (MOE, awq_but_for_the_layer)),
     ],
