@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from engine.calls import generic, harmony, hermes, llama, mistral, qwen_coder
+from engine.calls import generic, harmony, hermes, lfm2, llama, mistral, qwen_coder
 from engine.calls.grammar import CallForms, forced, offered
 from engine.calls.offer import OfferedTool, ToolOffer
 from engine.calls.reader import CallReader
@@ -98,6 +98,13 @@ FORMATS = (
     CallFormat(
         "llama", (llama.TAG, "ipython"), lambda tools: llama.LlamaReader({tool.name for tool in tools}),
         llama.forms, "", (llama.TAG,),
+    ),
+    CallFormat(
+        "lfm2", (lfm2.OPENING,), lfm2.Lfm2Reader, lfm2.forms, lfm2.OPENING, (lfm2.OPENING, lfm2.CLOSING),
+    ),
+    CallFormat(
+        "lfm2 without calls", lfm2.TOOL_LISTS, lfm2.Lfm2Reader, lfm2.forms,
+        lfm2.OPENING, (lfm2.OPENING, lfm2.CLOSING), lfm2.with_calls_as_text,
     ),
 )  # fmt: skip
 GENERIC = CallFormat(

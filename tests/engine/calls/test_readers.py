@@ -154,7 +154,9 @@ PIECES = [
     "</parameter>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", '{"name": "weather", ',
     '"arguments": ', '"parameters": ', '{"city": "Rome"}', "{", "}", "[", "]",
     "<|channel|>", "commentary to=functions.now", "<|message|>", "<|start|>assistant", "<|end|>",
-    '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_", "</", "<think>", "</think>",
+    '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_",
+    "<|tool_call_start|>[", "weather(", "now()", "city=", "'", "(", ")", "=", "<|tool_call_end|>",
+    "</", "<think>", "</think>",
 ]  # fmt: skip
 DEEP = ["<tool_call>{" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000, "[" * 100000]
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
