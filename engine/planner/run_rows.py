@@ -6,7 +6,7 @@ RUN_ROWS = 128
 # The same if weights are streamed, because each run streams them all, or if there are experts, because only
 # many rows are several rows for each expert.
 STREAMED_ROWS = 512
-# Of a prompt, on a card.
+# Of a prompt, in passes through torch.
 PROMPT_ROWS = 2048
 # Of a prompt, in a head that torch runs.
 HEAD_ROWS = 2048

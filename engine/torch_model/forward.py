@@ -109,8 +109,8 @@ class TorchModel(Model):
         self.streamer = streamer
         self.packed = packed
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
-        # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
-        self.prompt_rows = None if device == "cpu" else PROMPT_ROWS
+        # Plans reserve memory for so many, which take longer to compute than their weights take to arrive.
+        self.prompt_rows = PROMPT_ROWS
         self.lending: Lending | None = None
         self._near: NearProducts | None = None
         self.near_experts: ExpertProcessor | None = None

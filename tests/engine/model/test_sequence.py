@@ -67,9 +67,8 @@ def test_nothing_is_committed_if_a_later_piece_is_interrupted():
     assert_same(whole.read(TEXT).logits, cut.read(TEXT[3:]).logits)
 
 
-def test_a_card_gets_no_more_rows_than_the_plan_reserves(monkeypatch):
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_a_prompt_through_torch_is_read_by_the_rows_that_plans_reserve_memory_for(device, monkeypatch):
     monkeypatch.setattr(forward, "is_mixture", lambda module: True)  # so that no graphs are made
     model = ours(reference("llama"))
-    on_card = forward.TorchModel(model.module, model.config, torch.float16, "cuda")
-    assert on_card.prompt_rows == PROMPT_ROWS
-    assert model.prompt_rows is None
+    assert forward.TorchModel(model.module, model.config, torch.float16, device).prompt_rows == PROMPT_ROWS
