@@ -140,7 +140,7 @@ class BlockFormat(RowFormat):
         return self.group < self.values and self.scale != "E4M3"
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def part_types(self) -> tuple[str, ...]:
         return ("U8",)
 
     def valid(self, parts: Parts) -> bool:
@@ -156,8 +156,9 @@ class BlockFormat(RowFormat):
         """Unpack whole blocks at any address, uint8 [bytes], on all cores, to `out` [numbers]: float32, or
         uint16 for bfloat16."""
 
-        def work(start: int, stop: int) -> None:
-            source = data[start * self.nbytes : stop * self.nbytes]
-            self.kernel(source, out[start * self.values : stop * self.values])
+        kernel, values, nbytes = self.kernel, self.values, self.nbytes
 
-        spread(len(data) // self.nbytes, work, _PIECE)
+        def work(start: int, stop: int) -> None:
+            kernel(data[start * nbytes : stop * nbytes], out[start * values : stop * values])
+
+        spread(len(data) // nbytes, work, _PIECE)

@@ -24,8 +24,8 @@ class FactoredFormat(Format):
         return self.blocks.name
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        return (*self.blocks.parts, "F32")
+    def part_types(self) -> tuple[str, ...]:
+        return (*self.blocks.part_types, "F32")
 
     def valid(self, parts: Parts) -> bool:
         whole = len(parts[1]) == 4 and 0 <= float(F32.numbers(parts[1])[0]) < 1e30

@@ -26,9 +26,9 @@ class Format(ABC):
 
     @property
     @abstractmethod
-    def parts(self) -> tuple[str, ...]:
-        """The storage of each part of a matrix, as in `checkpoints.storage.BLOCKS`. GPTQ may lack the last
-        part."""
+    def part_types(self) -> tuple[str, ...]:
+        """The type of the numbers in each part of a matrix, as in `checkpoints.storage.BLOCKS`. GPTQ may lack
+        the last part (`GroupedFormat.has_index`)."""
 
     @property
     def has_groups(self) -> bool:

@@ -15,6 +15,7 @@ zero points int32 [groups, rows / 8]. Each word holds the numbers of 8 rows, in 
 7 from the lowest bits up. Source: `dequantize_gemm` of AutoAWQ (awq/utils/packing_utils.py).
 """
 
+from collections.abc import Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +39,12 @@ class GroupedFormat(Format):
     scales: PlainFormat
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def part_types(self) -> tuple[str, ...]:
         return "I32", "I32", self.scales.name, *(() if self.awq else ("I32",))
+
+    def has_index(self, parts: Sized) -> bool:
+        """Return whether the last of a matrix's parts is the group of each column."""
+        return len(parts) == 4
 
     @property
     def has_groups(self) -> bool:
@@ -55,7 +60,7 @@ class GroupedFormat(Format):
             largest = np.array([scales.min(), scales.max()], np.float32) * np.float32(255)
         if not np.isfinite(largest).all():
             return False
-        if len(parts) == 3:
+        if not self.has_index(parts):
             return True
         group = parts[3].view(np.int32)
         groups = parts[1].nbytes * len(group) // parts[0].nbytes

@@ -23,6 +23,7 @@ from numba.extending import overload
 from platformdirs import user_cache_path
 
 from engine import firsts
+from engine.checkpoints import storage
 from engine.formats.kernel_folders import state_of, use_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,13 +33,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 llvm.set_option("numba", "-unroll-full-max-count=8")
 
 
+def sources() -> list[Path]:
+    """Return the files of which something is compiled into loops: code, or numbers such as a block's size."""
+    engine = Path(__file__).parents[1]
+    rooms = (engine / room for room in ("compiled", "formats", "quantization"))
+    return [file for room in rooms for file in sorted(room.glob("*.py"))] + [Path(storage.__file__)]
+
+
 def _cache_folder() -> Path:
-    """Return the folder for compiled loops. Every state of these sources has a folder of its own, because
-    numba detects that a loop has changed, but not that a helper has."""
-    rooms = (Path(__file__).parent.with_name(room) for room in ("compiled", "formats", "quantization"))
-    sources = (file for room in rooms for file in sorted(room.glob("*.py")))
+    """Return the folder for compiled loops. Every state of the sources has a folder of its own, because numba
+    detects that a loop has changed, but not that a helper or a number has."""
     parent = user_cache_path("specexec-desktop", appauthor=False) / "compiled"
-    return use_folder(parent, state_of(sources, numba.__version__))
+    return use_folder(parent, state_of(sources(), numba.__version__))
 
 
 try:

@@ -44,7 +44,7 @@ class NibbleFormat(Format):
     third: str = ""
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def part_types(self) -> tuple[str, ...]:
         scales = self.scales.name if isinstance(self.scales, PlainFormat) else "U8"
         return ("U8", scales, *({"": (), "zeros": ("I32",)}.get(self.third, ("F32",))))
 

@@ -21,7 +21,7 @@ class PlainFormat(RowFormat):
     infinity: int
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def part_types(self) -> tuple[str, ...]:
         return (self.name,)
 
     def valid(self, parts: Parts) -> bool:

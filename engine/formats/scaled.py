@@ -42,7 +42,7 @@ class ScaledFormat(Format):
     share: str
 
     @property
-    def parts(self) -> tuple[str, ...]:
+    def part_types(self) -> tuple[str, ...]:
         return "U8", self.scales.name
 
     def valid(self, parts: Parts) -> bool:

@@ -30,9 +30,10 @@ def unpack_on_cpu(
     form: BlockFormat, parts: TensorParts, shape: tuple[int, int], first: int, place: Tensor
 ) -> None:
     """Unpack rows of a matrix in RAM from row `first` on to `place`, [count, columns]."""
+    kernel = form.kernel
 
     def unpack(start: int, stop: int, out: NDArray[Any]) -> None:
-        form.kernel(rows_of(form, parts[0], shape[1], first + start, stop - start).numpy(), out)
+        kernel(rows_of(form, parts[0], shape[1], first + start, stop - start).numpy(), out)
 
     unpack_rows(place, unpack)
 

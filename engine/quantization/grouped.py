@@ -58,7 +58,7 @@ def _tables(
     words = typed(parts[1], torch.int32).view(len(scales), -1)
     words = words[:, first * groups.bits // 32 : -(-(first + count) * groups.bits // 32)]
     zeros = form.zeros(words.t(), groups)[:count].t().float().contiguous()
-    if len(parts) == 4:
+    if form.has_index(parts):
         # A damaged index must not read memory outside the scales.
         group = typed(parts[3], torch.int32).clamp(0, len(scales) - 1)
     else:

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.formats import Format
+from engine.formats import Format, GroupedFormat
 from engine.formats.jit import spread
 
 # The stored bytes of one matrix: one tensor, uint8 [bytes], for each span of its `checkpoints.Weight`.
@@ -37,8 +37,12 @@ def typed(data: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def typed_parts(form: Format, parts: TensorParts) -> TensorParts:
-    """Return the parts as numbers of their types, as Triton's kernels read them."""
-    return [typed(part, _STORED[name]) for part, name in zip(parts, form.parts, strict=False)]
+    """Return the parts as numbers of their types, as Triton's kernels read them. Raises ValueError if there
+    are not as many as the format has."""
+    types = form.part_types
+    if isinstance(form, GroupedFormat) and not form.has_index(parts):
+        types = types[:3]
+    return [typed(part, _STORED[name]) for part, name in zip(parts, types, strict=True)]
 
 
 def unpack_rows(place: Tensor, unpack: Callable[[int, int, NDArray[Any]], None]) -> None:

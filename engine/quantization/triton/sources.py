@@ -120,7 +120,7 @@ def _of_groups(
 
 def _pointers(form: Format, *arguments: str) -> dict[str, str]:
     """Return the types of the arguments that point to the parts of a matrix."""
-    return {name: _POINTERS[stored] for name, stored in zip(arguments, form.parts, strict=False)}
+    return {name: _POINTERS[stored] for name, stored in zip(arguments, form.part_types, strict=False)}
 
 
 def _of_parts(
@@ -133,7 +133,7 @@ def _of_parts(
     pointers = _pointers(form, "data", "scales", "third")
     of = apart.formulas(name, form.group or USUAL_GROUPS.size if isinstance(form, NibbleFormat) else 0)
     constants = dict(zip(("SCALE", "QUANT", "ZEROS", "TALL", "WIDE"), of, strict=True)) | {"SIZE": of.size}
-    if len(form.parts) < 3:
+    if len(form.part_types) < 3:
         constants["third"] = None
     unpacking = dict(zip(("ROWS", "STEP"), apart.UNPACKED, strict=True))
     yield from _both(name, apart, of_products, pointers, constants, unpacking, dtype, rows)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engine.errors import UnsupportedModel
-from engine.formats import FORMATS, format_named, unpacked
+from engine.formats import FORMATS, blocks, format_named, unpacked
 from tests.engine.formats.made import BLOCKS, put_halves, random_blocks, reference, with_scales
 
 PLAIN = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
@@ -47,6 +47,16 @@ def test_blocks_unpack_to_the_references_bits(form, place):
     expected = reference(form, blocks)
     found = unpacked(form.name, place(blocks.reshape(-1)), expected.size)
     assert np.array_equal(found.view(np.uint32), expected.reshape(-1).view(np.uint32))
+
+
+def test_threads_share_one_look_for_the_compiled_loop(monkeypatch):
+    form, kernel_of, asked = FORMATS["Q8_0"], blocks.kernel_of, []
+    monkeypatch.setattr(blocks, "kernel_of", lambda *args: asked.append(args) or kernel_of(*args))
+    data = random_blocks(form, 4 * 2048)
+    assert np.array_equal(
+        unpacked(form.name, data.reshape(-1), data.shape[0] * 32), reference(form, data).reshape(-1)
+    )
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("name", ["MXFP4", "NVFP4"])

@@ -2,12 +2,16 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
-from engine.formats import jit
+from engine.checkpoints import storage
+from engine.compiled import matrix
+from engine.formats import jit, q8_0
+from engine.quantization import gptq
 
 
 def double(data, out):
@@ -46,6 +50,16 @@ def test_a_cache_that_becomes_unwritable_causes_no_error(tmp_path, monkeypatch):
     folder.rmdir()
     folder.write_bytes(b"")  # a file in place of the folder: not even root can write into it
     assert cache_hits(kernel) == 0
+
+
+def test_the_cache_stands_for_all_that_is_compiled_into_loops():
+    """A block's size is a number in its loop."""
+    files = jit.sources()
+    assert all(file.is_file() for file in files)
+    modules = (jit, q8_0, storage, matrix, gptq)
+    assert {Path(module.__file__) for module in modules} <= {*files}
+    compiled_in = [cell.cell_contents for cell in q8_0.FORMAT.kernel.py_func.__closure__]
+    assert all(number in compiled_in for number in storage.BLOCKS["Q8_0"])
 
 
 def test_without_a_cache_folder_kernels_are_compiled_in_each_process(tmp_path):

@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 from engine.checkpoints import Groups
 from engine.formats import format_named
 from engine.quantization import grouped, operations
+from engine.quantization.parts import typed_parts
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 DATA = Path(__file__).parent / "data"
@@ -55,6 +56,17 @@ def test_any_rows_at_any_address(bits, first, count, odd):
     parts = stored(matrix.gptq(1), odd)
     found = unpacked(parts, (224, 192), Groups(bits, 64, 1), first=first, count=count)
     assert torch.equal(found, matrix.numbers()[first : first + count])
+
+
+@pytest.mark.parametrize(("name", "counts"), [("GPTQ", (3, 4)), ("AWQ", (3,)), ("Q8_0", (1,))])
+def test_a_matrix_has_the_parts_of_its_format_and_only_gptqs_index_may_be_missing(name, counts):
+    parts = [torch.zeros(64, dtype=torch.uint8)] * 5
+    for count in range(6):
+        if count in counts:
+            assert len(typed_parts(format_named(name), parts[:count])) == count
+        else:
+            with pytest.raises(ValueError, match="zip"):
+                typed_parts(format_named(name), parts[:count])
 
 
 def test_wide_matrices_are_unpacked_on_all_cores():
