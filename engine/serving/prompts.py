@@ -10,7 +10,7 @@ from engine.protocol import thoughts
 from engine.serving.template_input import NO_INPUT, is_empty, template_message, template_tool
 from engine.tokenizer import Tokenizer
 
-END = 16  # tokens at the end of a prompt that may hold an opening mark
+MARK_TOKENS = 16  # at the end of a prompt, where the mark that opens a thought is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,9 @@ def answer_prompt(
     before, beginning = tokens, protocol.begun_in(request.messages)
     if beginning:
         before = _encoded(tokenizer, request.messages[:-1], request.template, shown=options.shown)
-    return AnswerPrompt(tokens, before, beginning, thoughts.opened(tokenizer.decode_all(before[-END:])))
+    return AnswerPrompt(
+        tokens, before, beginning, thoughts.opened(tokenizer.decode_all(before[-MARK_TOKENS:]))
+    )
 
 
 def prompt_tokens(
