@@ -14,8 +14,8 @@ DEPTH_LIMIT = 64  # of lists within lists
 Token = tuple[Literal["text", "word", "mark"], str]  # the text between quotes; a bracket, comma or colon
 
 _NAMES = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
-_WHOLE = re.compile(r"([+-]?)0*(\d+)", re.ASCII)
-_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+_WHOLE = re.compile(r"([+-]?)(\d+)", re.ASCII)
+_REAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\n": ""} | {
     each: each for each in "\\'\"/"
@@ -31,7 +31,7 @@ def as_json(tokens: Sequence[Token], source: str, kind: str) -> str:
     or "". A word where the schema has a text is one."""
     if kind == "string" and len(tokens) == 1 and tokens[0][0] == "word" and _NAMES.get(source) != "null":
         return _quoted(source)
-    parser = _Parser(tokens)
+    parser = _LiteralParser(tokens)
     try:
         value = parser.value()
     except (_NoLiteralError, IndexError):
@@ -40,7 +40,7 @@ def as_json(tokens: Sequence[Token], source: str, kind: str) -> str:
 
 
 @dataclass(slots=True)
-class _Parser:
+class _LiteralParser:
     """Makes JSON of tokens. Its methods raise `_NoLiteralError`, or IndexError at the end of the tokens."""
 
     tokens: Sequence[Token]
@@ -92,7 +92,7 @@ def _word(word: str) -> str:
     if word in _NAMES:
         return _NAMES[word]
     if whole := _WHOLE.fullmatch(word):
-        return whole[1].replace("+", "") + whole[2]
+        return whole[1].replace("+", "") + (whole[2].lstrip("0") or "0")
     if _REAL.fullmatch(word) and math.isfinite(number := float(word)):
         return repr(number)
     return _quoted(word)

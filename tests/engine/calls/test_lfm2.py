@@ -40,7 +40,15 @@ def test_calls_may_have_marks_each():
 
 
 VALUES = [
-    *(("True", True), ("false", False), ("None", None), ("-1.5e3", -1500.0), ("07", 7), (".5", 0.5)),
+    *(
+        ("True", True),
+        ("false", False),
+        ("None", None),
+        ("-1.5e3", -1500.0),
+        ("07", 7),
+        ("-0", 0),
+        (".5", 0.5),
+    ),
     *(("[1, 'x', {'k': (2, False,)}]", [1, "x", {"k": [2, False]}]), ("('x')", "x"), ("(1,)", [1])),
     *(("{1: None, 'a': \"b\"}", {"1": None, "a": "b"}), ('""', ""), ("''", ""), ("{}", {})),
     # What is no literal is a text.
@@ -68,6 +76,11 @@ def test_words_are_texts_where_the_schema_has_texts():
     assert found("lfm2", f"{BEGIN}[weather(city=12, days=12, note=12)]{END}") == [
         ("call", "weather", {"city": "12", "days": 12, "note": 12})
     ]
+
+
+@pytest.mark.parametrize("digits", ["9" * 50_000, "0" * 50_000])
+def test_digits_without_end_that_are_no_number_are_text(digits):
+    assert found("lfm2", f"{BEGIN}[x(a={digits}x)]{END}") == [("call", "x", {"a": f"{digits}x"})]
 
 
 def test_a_number_of_many_digits_stays_one():
