@@ -20,6 +20,7 @@ from app.widgets.theme import LINE_HEIGHT
 from app.wizard.selection import wording
 from app.wizard.selection.offers import Offer, Offers
 from app.wizard.selection.pair_model import FITS, Column, PairFilter, PairModel
+from engine.planner import begins_later
 
 _WIDTHS = {
     Column.MODEL: 196,
@@ -136,9 +137,10 @@ class Recommended(Card):
         self._title.setText(wording.name(offer))
         self._about.setText(wording.about(offer))
         self._why.setText(wording.reason(offers))
-        is_slower = offers.larger and (offers.larger.speed or 0.0) < (offer.speed or 0.0)
-        larger = self.tr("Larger and slower") if is_slower else self.tr("Larger, later to begin")
-        self.larger.show_offer(larger, offers.larger)
+        how, larger = self.tr("Larger and slower"), offers.larger
+        if larger and (larger.speed or 0.0) >= (offer.speed or 0.0) and begins_later(larger.plan, offer.plan):
+            how = self.tr("Larger, later to begin")
+        self.larger.show_offer(how, larger)
         self.smaller.show_offer(self.tr("Smaller and faster"), offers.smaller)
         size = formatting.nbytes(offer.missing_nbytes)
         download = (
