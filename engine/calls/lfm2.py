@@ -225,7 +225,7 @@ def forms(tools: list[OfferedTool]) -> CallForms:
 
 def _form(index: int, tool: OfferedTool) -> CallForm:
     rule = f"given_{index}"
-    arguments, rules = _given(rule, tool) if tool.properties else _anything(rule)
+    arguments, rules = _anything(rule) if tool.takes_any else _given(rule, tool)
     return CallForm(f"{OPENING}[{tool.name}(", arguments, f")]{CLOSING}", rules)
 
 

@@ -28,6 +28,11 @@ class OfferedTool:
         return found if isinstance(found, dict) else {}
 
     @property
+    def takes_any(self) -> bool:
+        """Whether the schema names no arguments, and forbids none."""
+        return not self.properties and self.schema.get("additionalProperties") is not False
+
+    @property
     def required(self) -> list[str]:
         found = self.schema.get("required")
         return found if isinstance(found, list) else []

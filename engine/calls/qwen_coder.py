@@ -91,17 +91,25 @@ def forms(tools: list[OfferedTool]) -> CallForms:
 
 def _form(index: int, tool: OfferedTool) -> CallForm:
     rules, names = [], []
+    end = f"\n{END_PARAMETER}\n"
+    if tool.takes_any:
+        rule = f"parameter_{index}"
+        rules += [f'{rule}: {quoted(PARAMETER)} /[A-Za-z0-9_.-]+/ ">\\n" {rule}_text', _text_rule(rule, end)]
+        names.append(f"{rule}*")
     for number, (name, schema) in enumerate(tool.properties.items()):
         rule = f"parameter_{index}_{number}"
         begin = quoted(f"{PARAMETER}{name}>\n")
-        end = f"\n{END_PARAMETER}\n"
         if _is_text(schema):
-            rules += [f"{rule}: {begin} {rule}_text", f"{rule}_text[suffix={quoted(end)}]: /(.|\\n)*/"]
+            rules += [f"{rule}: {begin} {rule}_text", _text_rule(rule, end)]
         else:
             rules += [f"{rule}: {begin} {rule}_value {quoted(end)}", f"{rule}_value: {json_rule(schema)}"]
         names.append(rule if name in tool.required else f"{rule}?")
-    end = f"{END_FUNCTION}\n{CLOSING}"
-    return CallForm(f"{OPENING}\n{FUNCTION}{tool.name}>\n", " ".join(names) or '""', end, tuple(rules))
+    begin, end = f"{OPENING}\n{FUNCTION}{tool.name}>\n", f"{END_FUNCTION}\n{CLOSING}"
+    return CallForm(begin, " ".join(names) or '""', end, tuple(rules))
+
+
+def _text_rule(rule: str, end: str) -> str:
+    return f"{rule}_text[suffix={quoted(end)}]: /(.|\\n)*/"
 
 
 def _is_text(schema: Any) -> bool:

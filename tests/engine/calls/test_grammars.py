@@ -117,6 +117,22 @@ def test_a_strict_call_follows_its_schema_and_other_text_is_free(format):
     assert not accepts(constraint, "Well, " + written(format, ("other", {})))
 
 
+def test_a_tool_beside_a_strict_one_may_have_any_arguments(format):
+    free = OfferedTool("free", "", {"type": "object", "properties": {"a": {"type": "integer"}}})
+    constraint = format.constraint(ToolOffer((WEATHER, free)))
+    if format.mark:
+        assert accepts(constraint, written(format, ("free", {})))
+        assert accepts(constraint, written(format, ("free", {"a": "x", "b": "y"})))
+        assert not accepts(constraint, written(format, ("weather", {"a": "x"})))
+
+
+def test_a_tool_that_forbids_all_arguments_gets_none(format):
+    bare = OfferedTool("bare", "", {"type": "object", "additionalProperties": False})
+    constraint = format.constraint(ToolOffer((bare,), "required"))
+    assert accepts(constraint, written(format, ("bare", {})))
+    assert not accepts(constraint, written(format, ("bare", {"a": 1})))
+
+
 def test_nothing_is_enforced_without_need(format):
     assert format.constraint(ToolOffer()) is None
     assert format.constraint(ToolOffer((NOW,))) is None
