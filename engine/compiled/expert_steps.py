@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,10 @@ ASKED_ROWS = 128  # no router is asked early by more rows: they use most experts
 
 class ExpertSource(Protocol):
     """Brings the experts of one mixture that are not in memory."""
+
+    def choosing(self) -> AbstractContextManager[object]:
+        """Return what is held from `choose` until `asks` was called for all later mixtures: meanwhile nothing
+        is read that no mixture has chosen."""
 
     def asks(self, ahead: int) -> bool:
         """Return whether it is of use to learn early, when the mixture so many turns before this one has
@@ -74,8 +79,9 @@ class ExpertSteps:
         end_if_interrupted()  # the choice may be incomplete
         used = self.used[: self.routing[router.LAST]].tolist()
         later = self.early if is_whole and rows <= ASKED_ROWS else ()
-        asked = [early for early in later if early.source.asks(early.ahead)]
-        self.source.choose(used, self.chosen[:rows].tolist() if is_whole else ())
+        with self.source.choosing():
+            self.source.choose(used, self.chosen[:rows].tolist() if is_whole else ())
+            asked = [early for early in later if early.source.asks(early.ahead)]
         for early in asked:
             early.pool.run(address(table), early.first, early.last)
             end_if_interrupted()  # as above

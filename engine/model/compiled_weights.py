@@ -1,6 +1,7 @@
 """The weights of a compiled model: in tiles in memory, or streamed in each pass."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -70,6 +71,9 @@ class StreamedExperts:
     streamer: Streamer
     experts: Mapping[int, BroughtMatrix]
     numbers: Mapping[int, int]
+
+    def choosing(self) -> AbstractContextManager[object]:
+        return self.streamer.choosing()
 
     def asks(self, ahead: int) -> bool:
         return self.streamer.asks(next(iter(self.experts.values())), ahead)

@@ -1,6 +1,9 @@
 """What it is worth to ask the routers of mixtures early, with the states of a layer one or two mixtures
 before them, to which the products of its experts have not been added yet. This module itself moves nothing.
 
+By how many turns a router is asked early is called `ahead`; 0 stands for not asking, which is an alternative
+like the others: then the experts that the last passes used are read.
+
 Each layer adds little to what is there, so that a router mostly chooses as it will: Eliseev and Mazur, "Fast
 Inference of Mixture-of-Experts Language Models with Offloading", 2023, section 3.2. The further ahead it is
 asked, the more time there is to read, and the less sure is what it says.
@@ -19,11 +22,13 @@ DECAY = 0.99
 # Experts, with the mean share of right ones, that are added to the counts of each mixture.
 PRIOR = 4.0
 FIRST = 0.5  # that share before anything has been counted
-# How often a router is asked whatever that brings; and after how many turns it is asked again that does not
-# pay, since answers change.
+# How often each alternative is tried whatever it costs; and after how many turns without it one is tried
+# again, since answers and machines change.
 FEWEST, AGAIN = 8, 16
 # By how many turns a router is asked early, at most.
 AHEAD = 2
+# Passes are counted apart by the number of binary digits of their rows, the last number with all above it.
+SIZES = 9
 
 
 class EarlyChoice(NamedTuple):
@@ -50,25 +55,16 @@ class EarlyChoice(NamedTuple):
         return np.where(self.places < PLACES, 1.0, self.usual)
 
 
-class _Mean:
-    """A mean in which what is older weighs less. Attribute: `value`, 0 if nothing was counted."""
-
-    def __init__(self) -> None:
-        self._total = self._count = self.value = 0.0
-
-    def add(self, total: float, count: int) -> None:
-        """Add `count` things, which make up `total`."""
-        self._total, self._count = self._total * DECAY + total, self._count * DECAY + count
-        if self._count:
-            self.value = self._total / self._count
-
-
 class EarlyRouters:
     """How often each router is right when it is asked early, and whether asking pays.
 
     How sure an expert is depends on its place in the choice, on whether the pass before used it, on how early
     that is, and on the mixture: some layers change states more than others. Those that are not chosen become
     less likely, too.
+
+    What each alternative costs is measured, for each mixture and size of a pass: the seconds that the mixture
+    waits for its experts, and those that asking takes. The cheapest one is used, and each of the others again
+    after AGAIN turns.
     """
 
     def __init__(self, turns: int) -> None:
@@ -76,10 +72,12 @@ class EarlyRouters:
         shape = AHEAD, turns, 2, PLACES + 1
         self._expected = np.zeros(shape)  # by use by the pass before, and place: experts; where they are not
         self._came = np.zeros(shape)  # chosen, their usual chances; and how many were used then
-        self._asked = np.zeros((AHEAD, turns))  # decayed number of times
-        self._found = np.zeros((AHEAD, turns))  # decayed number of misses that were avoided by it
-        self._turns_since = np.zeros((AHEAD, turns), np.int64)  # since it was asked
-        self._cost, self._wait = _Mean(), _Mean()  # seconds: of asking, and of waiting for an expert
+        by_ahead = turns, SIZES, AHEAD + 1
+        self._waited = np.zeros(by_ahead)  # decayed seconds that the mixture has waited,
+        self._weight = np.zeros(by_ahead)  # and decayed number of turns in which it did
+        self._tries = np.zeros(by_ahead, np.int64)  # of these turns
+        self._since = np.zeros(by_ahead, np.int64)  # turns since the last of them
+        self._asking = np.zeros((SIZES, 2))  # decayed seconds that asking has taken, and number of times
 
     def chances(self, said: EarlyChoice) -> NDArray[np.float64]:
         """Return the chances of a mixture's experts once its router has been asked, [experts]."""
@@ -96,41 +94,34 @@ class EarlyRouters:
             ours *= DECAY
             np.add.at(ours, said.kinds, values)
 
-    def asked(self, seconds: float) -> None:
-        """Note what asking has taken."""
-        self._cost.add(seconds, 1)
+    def asked(self, seconds: float, rows: int) -> None:
+        """Note by how many seconds a pass of so many rows has taken longer because a router was asked."""
+        asking = self._asking[_size(rows)]
+        asking *= DECAY
+        asking += seconds, 1
 
-    def brought(self, said: EarlyChoice, experts: int) -> None:
-        """Note how many of the experts that the mixture has chosen are there because it was asked early."""
-        at = said.ahead - 1, said.turn
-        self._asked[at] = self._asked[at] * DECAY + 1
-        self._found[at] = self._found[at] * DECAY + experts
+    def waited(self, seconds: float, turn: int, ahead: int, rows: int) -> None:
+        """Note how long a mixture has waited for its experts in a pass of so many rows."""
+        at = turn, _size(rows)
+        for counts, value in ((self._waited, seconds), (self._weight, 1.0)):
+            counts[at] *= DECAY
+            counts[*at, ahead] += value
+        self._tries[*at, ahead] += 1
+        self._since[at] += 1
+        self._since[*at, ahead] = 0
 
-    def waited(self, seconds: float, experts: int) -> None:
-        """Note how long a mixture has waited for the experts that were not there."""
-        if experts:
-            self._wait.add(seconds, experts)
+    def pays(self, turn: int, ahead: int, rows: int) -> bool:
+        """Return whether a router is to be asked so many turns early, in a pass of so many rows, rather than
+        later or not at all: because that costs least, or to try it."""
+        at = turn, _size(rows), slice(ahead + 1)
+        (due,) = np.nonzero((self._tries[at] < FEWEST) | (self._since[at] >= AGAIN))
+        if len(due):
+            return bool(due[-1] == ahead)  # a later way is tried when its time has come
+        costs = self._waited[at] / self._weight[at]
+        seconds, times = self._asking[_size(rows)]
+        costs[1:] += seconds / max(times, 1.0)
+        return bool(costs[ahead] < costs[0] and costs[ahead] <= costs[:ahead].min())
 
-    def pays(self, turn: int, ahead: int) -> bool:
-        """Return whether asking so many turns early is likely to take less time than it saves, and to save as
-        much as asking later, or whether it is to be tried."""
-        self._turns_since[ahead - 1, turn] += 1
-        later = range(1, ahead)
-        saved = self._saved_s(turn, ahead)
-        pays = self._is_due(turn, ahead) or (
-            saved >= max([self._cost.value, *(self._saved_s(turn, each) for each in later)])
-            and not any(self._is_due(turn, each) for each in later)
-        )
-        if pays:
-            self._turns_since[ahead - 1, turn] = 0
-            self._turns_since[: ahead - 1, turn] += 1
-        return pays
 
-    def _is_due(self, turn: int, ahead: int) -> bool:
-        """Return whether it is to be tried."""
-        at = ahead - 1, turn
-        return bool(self._asked[at] < FEWEST or self._turns_since[at] >= AGAIN)
-
-    def _saved_s(self, turn: int, ahead: int) -> float:
-        at = ahead - 1, turn
-        return float(self._found[at] / max(self._asked[at], 1)) * self._wait.value
+def _size(rows: int) -> int:
+    return min(rows.bit_length(), SIZES - 1)

@@ -15,7 +15,7 @@ from engine.machine import available_nbytes
 from engine.machine.disk_reads import READERS
 from engine.streaming.chunk_placement import spare_slots
 from engine.streaming.chunks import Chunk, Extent
-from engine.streaming.crew import SYSTEM, Condition, Crew
+from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, Event
 from engine.streaming.disk import Readable, memory
 from engine.streaming.disk_watch import DiskWatch
@@ -34,8 +34,7 @@ class ExpertCache(ExpertHome):
     the expert's slot, and the old one serves for the next.
 
     Attributes: `waited_s`: seconds that `fetch` has waited since the start; `on_wait`: as that of `Streamer`;
-    `elsewhere`: bool [experts], those that the device's cache has; `changed`: the condition whose lock
-    guards the policy.
+    `elsewhere`: bool [experts], those that the device's cache has.
     """
 
     def __init__(
@@ -59,8 +58,9 @@ class ExpertCache(ExpertHome):
         self._files = files
         self._most = slots
         self.waited_s = 0.0
-        self._lacked = 0, 0.0  # experts that the mixture in turn lacked at first; `waited_s` then
+        self._waited_before_s = 0.0  # `waited_s` when the mixture in turn chose
         self._asked = 0.0  # when it chose, or when a router has last been asked since
+        self._asking_s: list[float] = []  # seconds that each router took that has been asked since
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._crew = crew
         self._checked = crew.now()
@@ -86,10 +86,6 @@ class ExpertCache(ExpertHome):
     def elsewhere(self) -> NDArray[np.bool_]:
         return self._elsewhere
 
-    @property
-    def changed(self) -> Condition:
-        return self._changed
-
     def lend(self, expert: int, until: Event) -> None:
         """Release `expert`, which was fetched last, but leave its bytes as they are until this event."""
         with self._changed:
@@ -112,12 +108,8 @@ class ExpertCache(ExpertHome):
         """Return whether it is of use to learn, right after the mixture so many turns before this one has
         chosen, what this one's router would choose; `expect` tells that."""
         with self._changed:
-            policy = self._policy
-            is_missing = not self._ready[policy.members(mixture)].all()
-            asks = is_missing and not policy.is_told(mixture)
-            asks = asks and policy.early.pays(policy.turn_of(mixture), ahead)
-            (policy.awaited.add if asks else policy.awaited.discard)(mixture)
-            return asks
+            is_missing = not self._ready[self._policy.members(mixture)].all()
+            return is_missing and self._policy.asks(mixture, ahead)
 
     def expect(self, rows: Sequence[Sequence[int]]) -> None:
         """Note which experts the router that was to be asked would choose by now for each row, the likeliest
@@ -125,7 +117,7 @@ class ExpertCache(ExpertHome):
         with self._changed:
             self._policy.expect(rows)
             now = self._crew.now()
-            self._policy.early.asked(now - self._asked)
+            self._asking_s.append(now - self._asked)
             self._asked = now
             self._changed.notify_all()
 
@@ -142,7 +134,7 @@ class ExpertCache(ExpertHome):
     def clear(self) -> None:
         super().clear()
         with self._changed:
-            self._lacked = 0, 0.0  # what is waited for from now on is no pass's
+            self._asking_s.clear()
 
     def close(self) -> None:
         """End the threads, and free the slots. A thread whose read the disk does not answer is left behind
@@ -163,24 +155,25 @@ class ExpertCache(ExpertHome):
         elsewhere."""
         for expert in wanted:
             self._errors.pop(expert, None)
-        self._weigh_asking(mixture, wanted)
         self._fit()
         super().begin(mixture, wanted)
         self._changed.notify_all()
-        self._asked = self._crew.now()
+        self._waited_before_s, self._asked = self.waited_s, self._crew.now()
+        self._asking_s.clear()
 
-    def _weigh_asking(self, mixture: int, wanted: Sequence[int]) -> None:
-        """Tell the policy how long the last mixture has waited, and what this one has because it was asked
-        early."""
-        early, (lacked, waited_s) = self._policy.early, self._lacked
-        early.waited(self.waited_s - waited_s, lacked)
-        lacks = len(wanted) - int(np.count_nonzero(self._ready[list(wanted)]))
-        # What a missing expert costs tell the turns before which nothing was asked: others may wait for the
-        # rest of a guess only.
-        self._lacked = 0 if self._policy.was_told else lacks, self.waited_s
-        if self._policy.was_told:
-            right = self._guessed.intersection(wanted)
-            early.brought(self._policy.was_told, int(np.count_nonzero(self._ready[list(right)])))
+    def _use(self, experts: Sequence[int]) -> None:
+        super()._use(experts)
+        if not self._policy.wanted:
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        """Tell the policy how long the mixture in turn has waited for its experts, and by how much asking
+        routers has delayed it: not at all if it then waited, for it would have waited longer."""
+        waited_s = self.waited_s - self._waited_before_s
+        self._policy.waited(waited_s)
+        for seconds in self._asking_s:
+            self._policy.early.asked(0.0 if waited_s else seconds, self._policy.rows)
+        self._asking_s.clear()
 
     def _from_disk(self) -> int:
         return self._moved

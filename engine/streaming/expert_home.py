@@ -67,6 +67,11 @@ class ExpertHome(ABC):
         self._by_layer: dict[int, tuple[int, int]] = {}  # experts that were chosen; of these, those near
 
     @property
+    def changed(self) -> Condition:
+        """The condition whose lock guards the policy."""
+        return self._changed
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all slots, whether they have been used yet or not."""
         return self._limit * self._slot_nbytes

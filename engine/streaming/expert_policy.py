@@ -39,8 +39,8 @@ class ExpertPolicy:
 
     Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`, of
     those whose router has not been asked; `learns`: whether passes teach anything; `early`: what it is worth
-    to ask early; `awaited`: the mixtures whose routers are being asked, of which nothing is guessed by then;
-    `was_told`: what `expect` told of the mixture in turn, None if nothing.
+    to ask early; `was_told`: what `expect` told of the mixture in turn, None if nothing; `rows`: of the pass,
+    0 if they are not known.
     """
 
     def __init__(self, mixtures: Sequence[int], counts: RoutingCounts | None = None) -> None:
@@ -66,10 +66,13 @@ class ExpertPolicy:
         self.chances = np.zeros(len(mixtures))
         self._ranked: NDArray[np.int64] | None = None  # computed when it is needed
         self.early = EarlyRouters(len(numbers))
-        self.awaited: set[int] = set()
         self.was_told: EarlyChoice | None = None
+        self.rows = 0
         # By turn: what its router has said, and the chances of its experts, which follow from that.
         self._told: dict[int, tuple[EarlyChoice, NDArray[np.float64]]] = {}
+        # By turn: how early its router could be asked last, and how early it is asked, 0 if it is not.
+        self._asked: dict[int, tuple[int, int]] = {}
+        self._ahead: int | None = None  # how early that of the mixture in turn was; None if it could not be
         self.wanted: list[int] = []
         self.learns = True
         for turn in range(len(numbers)):
@@ -93,11 +96,14 @@ class ExpertPolicy:
         """Note that it is the turn of `mixture`, and that this pass uses the `wanted` of its experts. rows:
         those of each row, for `kept`; empty if they are not known."""
         self._now = self._turn_of[mixture]
-        self._rows[mixture] = rows
+        self._rows[mixture], self.rows = rows, len(rows)
         ours = self._members[self._now]
         self.wanted = list(wanted)
         self.was_told = self._told.pop(self._now)[0] if self._now in self._told else None
+        _, self._ahead = self._asked.pop(self._now, (0, None))
+        # What a pass has left behind that ended early is stale.
         self._told = {turn: told for turn, told in self._told.items() if self._until(turn) < told[0].ahead}
+        self._asked = {turn: asked for turn, asked in self._asked.items() if self._until(turn) < asked[0]}
         if self.learns and len(rows) > 1:
             self._compare(rows, len(self.wanted), len(ours))
         if self.learns and len(wanted) <= MOST * len(ours):
@@ -118,11 +124,23 @@ class ExpertPolicy:
     def forget_told(self) -> None:
         """Forget what a router was asked early: no pass goes on that would choose by it."""
         self._told, self.was_told = {}, None
-        self.awaited.clear()
+        self._asked, self._ahead = {}, None
 
-    def is_told(self, mixture: int) -> bool:
-        """Return whether the router of a mixture has been asked early, and the mixture's turn is to come."""
-        return self._turn_of[mixture] in self._told
+    def asks(self, mixture: int, ahead: int) -> bool:
+        """Return whether the router of the mixture that comes so many turns after the one in turn is to be
+        asked now. If so, nothing is guessed of its experts until `expect` tells what it says."""
+        turn = self._turn_of[mixture]
+        if turn in self._told:
+            return False
+        asks = self.early.pays(turn, ahead, self.rows)
+        self._asked[turn] = ahead, ahead if asks else 0
+        return asks
+
+    def waited(self, seconds: float) -> None:
+        """Note how long the mixture in turn has waited for its experts, all of which it has got."""
+        if self._ahead is not None:
+            self.early.waited(seconds, self._now, self._ahead, self.rows)
+            self._ahead = None
 
     def expect(self, rows: Sequence[Sequence[int]]) -> None:
         """Note what the router of a mixture whose turn comes soon chooses for each row, the likeliest expert
@@ -135,7 +153,6 @@ class ExpertPolicy:
             places[np.searchsorted(ours, chosen[:, place])] = min(place, PLACES - 1)
         said = EarlyChoice(turn, self._until(turn), places, self._used[ours], self.chances[ours])
         self._told[turn] = said, self.early.chances(said)
-        self.awaited = {mixture for mixture in self.awaited if self._turn_of[mixture] != turn}
         self._weigh_told(turn)
 
     def _compare(self, rows: Sequence[Sequence[int]], used: int, experts: int) -> None:
@@ -209,8 +226,8 @@ class ExpertPolicy:
             ours = self._members[turn]
             if turn in self._told:
                 likely += _sorted(ours, self._told[turn][1], LIKELY)
-            elif turn in {self._turn_of[mixture] for mixture in self.awaited}:
-                break
+            elif turn in self._asked and self._asked[turn][1]:
+                break  # it will say so
             elif until == 1:
                 likely += _sorted(ours, self.chances[ours], LIKELY)
         return likely
@@ -218,10 +235,6 @@ class ExpertPolicy:
     def members(self, mixture: int) -> NDArray[np.int64]:
         """Return the experts of a mixture."""
         return self._members[self._turn_of[mixture]]
-
-    def turn_of(self, mixture: int) -> int:
-        """Return the place of a mixture in the order of use."""
-        return self._turn_of[mixture]
 
     def following(self) -> list[int]:
         """Return all experts of the mixture whose turn comes next, in the order of use."""

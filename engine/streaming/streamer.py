@@ -350,6 +350,12 @@ class Streamer:
         """Return the numbers of the chunks of these matrices, each once."""
         return list(dict.fromkeys(self.chunk(matrix) for matrix in matrices))
 
+    def choosing(self) -> AbstractContextManager[object]:
+        """Return the lock to hold from `choose` until `asks` was called for all later mixtures: meanwhile the
+        readers guess nothing."""
+        assert self._cache is not None
+        return self._cache.changed
+
     def asks(self, matrix: Movable, ahead: int) -> bool:
         """Return whether it is of use to learn what the router of the mixture with this matrix would choose,
         right after the mixture so many turns before it has chosen; `expect` tells that. On the processor

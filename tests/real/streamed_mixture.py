@@ -87,7 +87,7 @@ def without_cache() -> Iterator[None]:
     with (
         patch.object(chunk_placement, "expert_slots", few),
         patch.object(ExpertCache, "_begin_guessed", lambda cache: False),
-        patch.object(ExpertCache, "asks", lambda cache, mixture: False),
+        patch.object(ExpertCache, "asks", lambda cache, mixture, ahead: False),
     ):
         yield
 

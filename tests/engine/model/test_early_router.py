@@ -19,7 +19,7 @@ WRITES = ("o_proj", "out_proj", "down_proj", "output_linear")
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
     """Ask, whatever that brings: tiny experts are read faster than a router is asked."""
-    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead: True)
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: True)
 
 
 def unchanging(kind, **changes):
@@ -87,7 +87,7 @@ def said_and_chosen(told, count):
 
 
 def test_a_router_says_it_two_layers_early(tmp_path, monkeypatch):
-    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead: ahead == 2)
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: ahead == 2)
     model = loaded(unchanging("qwen3_moe", num_experts=16, num_hidden_layers=4), tmp_path)
     told = notes(model, monkeypatch)
     all_logits(model, [5])
@@ -128,7 +128,7 @@ def test_results_are_the_same_whether_routers_are_asked_or_not(tmp_path, monkeyp
     texts = [TEXT, *([token] for token in random_text(10)), random_text(CONTEXT // 2)]
     found = [all_logits(model, text) for text in texts]
     assert model.experts.predicted > 0
-    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead: False)
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: False)
     assert all(np.array_equal(all_logits(model, text), one) for text, one in zip(texts, found, strict=True))
     model.close()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import StreamBroken
-from engine.streaming.early_routers import AGAIN, FEWEST, PLACES, EarlyChoice, EarlyRouters
+from engine.streaming.early_routers import AGAIN, AHEAD, FEWEST, PLACES, EarlyChoice, EarlyRouters
 from engine.streaming.expert_policy import LIKELY, ExpertPolicy
 from tests.engine.streaming.test_expert_cache import EXPERTS, FaultyFile, cache_of, data
 
@@ -260,68 +260,101 @@ def test_how_sure_a_router_is_depends_on_how_early_it_is_asked():
 # Whether asking pays
 
 
-def taught(nearer, further):
-    """Return routers that have brought so many experts each time, by how early they were asked."""
-    early = EarlyRouters(1)
-    for _ in range(3 * FEWEST):
-        early.asked(0.001)
-        early.waited(0.004, 2)
-        early.brought(choice(0, 1), nearer)
-        early.brought(choice(0, 2), further)
+class Machine:
+    """Passes with one mixture. waits: the seconds that it waits if its router is asked 0, 1 and 2 turns
+    early; asking: those by which asking delays a pass."""
+
+    def __init__(self, waits, asking=0.001, rows=1):
+        self.waits, self.asking, self.rows = waits, asking, rows
+
+    def run(self, early, turns, turn=0):
+        """Return how often the router is asked so early, in so many turns, [AHEAD + 1]."""
+        times = [0] * (AHEAD + 1)
+        for _ in range(turns):
+            ahead = next((each for each in (2, 1) if early.pays(turn, each, self.rows)), 0)
+            if ahead:
+                early.asked(self.asking, self.rows)
+            early.waited(self.waits[ahead], turn, ahead, self.rows)
+            times[ahead] += 1
+        return times
+
+
+def taught(*machines):
+    """Return routers that know these machines, one of each mixture."""
+    early = EarlyRouters(len(machines))
+    for turn, machine in enumerate(machines):
+        machine.run(early, 3 * FEWEST, turn)
     return early
 
 
-def asked_further(early, turns):
-    """Return how often a router is asked two turns early, of so many turns; if not, it may be asked later."""
-    further = 0
-    for _ in range(turns):
-        if early.pays(0, 2):
-            further += 1
-        else:
-            early.pays(0, 1)
-    return further
+# In so many turns, each alternative that does not pay is tried once.
+CYCLE = AGAIN + 1
+BEST = CYCLE - AHEAD  # of these turns go to the one that pays
 
 
-def test_a_router_is_asked_as_early_as_saves_most():
-    # Where both ways save as much, the later one is tried after AGAIN turns.
-    assert asked_further(taught(nearer=2, further=2), 3 * AGAIN) == 3 * AGAIN - 2
-    assert asked_further(taught(nearer=2, further=1), 3 * AGAIN) == 3
-    assert asked_further(taught(nearer=0, further=0), 3 * AGAIN) == 3
+def test_each_alternative_is_tried_first():
+    assert Machine((0.0, 0.0, 0.0)).run(EarlyRouters(1), 3 * FEWEST) == [FEWEST] * 3
 
 
-def test_a_router_is_first_tried_in_each_way():
+def test_a_router_is_asked_as_early_as_costs_least():
+    for waits, best in (
+        ((0.004, 0.002, 0.001), 2),
+        ((0.004, 2**-10, 2**-10), 2),  # of two that cost as much, which is exact here, the earlier one
+        ((0.004, 0.001, 0.002), 1),
+        ((0.004, 0.0035, 0.0035), 0),  # asking takes longer than it saves
+        ((0.004, 0.004, 0.004), 0),  # guesses are useless,
+        ((0.004, 0.006, 0.005), 0),  # or push out what is used
+        ((0.0, 0.0, 0.0), 0),  # nothing is waited for
+    ):
+        machine = Machine(waits)
+        early = taught(machine)
+        machine.run(early, 2 * CYCLE)
+        expected = [3] * (AHEAD + 1)
+        expected[best] = 3 * BEST
+        assert machine.run(early, 3 * CYCLE) == expected
+
+
+def test_each_mixture_is_asked_as_early_as_is_best_for_it():
+    machines = [Machine((0.004, 0.002, 0.001)), Machine((0.004, 0.001, 0.002)), Machine((0.001,) * 3)]
+    early = taught(*machines)
+    for turn, machine in enumerate(machines):
+        times = machine.run(early, 3 * CYCLE, turn)
+        assert times.index(max(times)) == 2 - turn
+
+
+def test_passes_of_few_rows_and_of_many_are_told_apart():
+    """What a pass of a tree waits, and what asking takes for all its rows, says nothing of a single row."""
     early = EarlyRouters(1)
-    ways = []
-    for _ in range(2 * FEWEST):
-        ways.append(2 if early.pays(0, 2) else 1)
-        assert ways[-1] == 2 or early.pays(0, 1)
-        early.asked(0.001)
-        early.brought(choice(0, ways[-1]), 1)
-    assert min(ways.count(1), ways.count(2)) >= FEWEST - 1
+    one, many = Machine((0.004, 0.001, 0.002)), Machine((0.02, 0.018, 0.018), asking=0.005, rows=64)
+    for _ in range(20):
+        one.run(early, CYCLE)
+        many.run(early, CYCLE)
+    assert one.run(early, CYCLE)[1] >= BEST - 1
+    assert many.run(early, CYCLE)[0] >= BEST - 1
 
 
-def test_a_router_is_asked_only_now_and_then_where_that_saves_nothing():
-    early = EarlyRouters(2)
-    for _ in range(3 * FEWEST):
-        early.asked(0.001)
-        early.waited(0.004, 2)  # 2 ms for each expert that is missing
-        early.brought(choice(0), 1)
-        early.brought(choice(1), 0)
-    assert all(early.pays(0, 1) for _ in range(3 * AGAIN))
-    assert sum(early.pays(1, 1) for _ in range(3 * AGAIN)) == 3
-    for _ in range(300):
-        early.asked(0.01)  # more than it saves by now
-    assert sum(early.pays(0, 1) for _ in range(3 * AGAIN)) == 3
-
-
-def test_where_nothing_is_waited_for_asking_does_not_pay():
+@pytest.mark.parametrize("first", range(AHEAD + 1))
+@pytest.mark.parametrize("then", range(AHEAD + 1))
+def test_what_is_best_is_found_again_when_the_machine_changes(first, then):
+    """Within 300 turns, by alternatives that waits differ between by half or more, at random."""
+    random = np.random.default_rng(3 * first + then)
+    machine = Machine(None, asking=0.0002)
     early = EarlyRouters(1)
-    assert early.pays(0, 1)
-    for _ in range(2 * FEWEST):
-        early.asked(0.001)
-        early.waited(0.0, 0)
-        early.brought(choice(0), 1)
-    assert not early.pays(0, 1)
+    for best in (first, then):
+        means = [0.001 if each == best else 0.003 for each in range(AHEAD + 1)]
+        machine.waits = Drawn(random, means)
+        machine.run(early, 300)
+        assert machine.run(early, 10 * CYCLE)[best] >= 8 * BEST
+
+
+class Drawn:
+    """Waits for as many experts as are missing by chance, 0.5 ms for each."""
+
+    def __init__(self, random, means):
+        self._random, self._means = random, means
+
+    def __getitem__(self, ahead):
+        return self._random.poisson(self._means[ahead] / 0.0005) * 0.0005
 
 
 def test_chances_before_anything_was_learned_are_likely_enough_to_try():
