@@ -55,11 +55,13 @@ def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     and their shares.
 
     Arguments: state; routing; scores, float32, which are overwritten; bytes from one row to the next;
-    experts; k; how scores become shares; address of biases of the scores, float32 [experts], or 0; the same
-    of what is added to sigmoids for the choice only; factor of shares (bits); groups of neighbouring experts,
-    and the number of groups in which experts are chosen; what is added to the sum by which shares are divided
-    (bits). If a score is NaN, so are the shares, of experts of
-    which some may be the same.
+    experts; k; how scores become shares; address of biases of the scores, float32 [experts], or 0; address of
+    corrections, which are added to the scores for the choice only, in the same form; factor of shares (bits);
+    number of groups of neighbouring experts; number of these groups in which a row chooses; what is added to
+    the sum of the chosen scores before shares are divided by it (bits).
+
+    If a score of a row is NaN, so are all of its shares, and the same expert may stand at several places of
+    its choice.
     """
     a = ints_at(arguments)
     rows, routing, experts, k, kind = ints_at(a[0])[ROWS], ints_at(a[1]), a[4], a[5], a[6]

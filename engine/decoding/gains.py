@@ -40,8 +40,10 @@ class Gains:
         self._trees[:had] += 1
 
     def trees(self, budget: int) -> float:
-        """Return how many trees had as many nodes as the largest of BUDGETS within `budget`."""
-        return float(self._trees[bisect_right(BUDGETS, budget) - 1])
+        """Return how many trees had as many nodes as the largest of BUDGETS within `budget`; 0 if none of
+        them is: a pass without a tree tells nothing of trees."""
+        within = bisect_right(BUDGETS, budget)
+        return float(self._trees[within - 1]) if within else 0.0
 
     def tokens(self, budget: int) -> float:
         """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives.

@@ -7,7 +7,7 @@ import pytest
 
 from engine.decoding.ahead import GrowingAhead
 from engine.decoding.budget import PLAIN, AutoLimits, FixedLimits
-from engine.decoding.gains import BUDGETS
+from engine.decoding.gains import BUDGETS, Gains
 from engine.decoding.iteration import Iterated
 from engine.drafting import TreeLimits
 from engine.tree import TokenTree
@@ -248,6 +248,12 @@ def test_plain_decoding_is_tried_where_a_prediction_flatters_trees(ranks, predic
     rule = AutoLimits(TreeLimits(7, 16, 32), predicted=predicted)
     budgets = [machine.iterate(rule).budget for _ in range(100)]
     assert budgets[20:].count(PLAIN) > 0.85 * 80
+
+
+def test_no_tree_tells_of_passes_without_one():
+    gains, largest = Gains(), BUDGETS[-1]
+    gains.learn(SimpleNamespace(tree=SimpleNamespace(scores=-np.arange(largest)), accepted=[0]), largest)
+    assert [gains.trees(budget) for budget in (1, largest, PLAIN)] == [1, 1, 0]
 
 
 def test_where_trees_pay_plain_decoding_is_tried_once_at_most():

@@ -1,14 +1,17 @@
 """What routers say early: how sure it is, whether asking pays, and what the cache reads because of it."""
 
 import threading
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.errors import StreamBroken
 from engine.streaming.early_routers import AGAIN, AHEAD, FEWEST, PLACES, EarlyChoice, EarlyRouters
 from engine.streaming.expert_policy import LIKELY, ExpertPolicy
-from tests.engine.streaming.test_expert_cache import EXPERTS, FaultyFile, cache_of, data
+from tests.engine.streaming.test_expert_cache import EXPERTS, MIXTURES, FaultyFile, cache_of, data
 
 __all__ = ["data"]
 
@@ -255,6 +258,91 @@ def test_how_sure_a_router_is_depends_on_how_early_it_is_asked():
     policy.forget_told()
     policy.expect([[50, 51]])
     assert {50, 51} <= {*policy.guess()}
+
+
+class Ended(Exception):
+    """A pass that ends early."""
+
+
+class WatchedPolicy(ExpertPolicy):
+    """A policy of TURNS mixtures of four experts. `paying`: the (turn, ahead) that pay; `waits`: what `early`
+    is told of waiting, as (turn, ahead)."""
+
+    TURNS = 5
+
+    def __init__(self):
+        super().__init__([turn for turn in range(self.TURNS) for _ in range(4)])
+        self.paying, self.waits = set(), []
+        self.early.pays = lambda turn, ahead, rows: (turn, ahead) in self.paying
+        self.early.waited = lambda seconds, turn, ahead, rows: self.waits.append((turn, ahead))
+
+    def run(self, steps, may_ask):
+        """Do a pass, and check that it finds what it has done itself, and nothing else. Raises Ended when it
+        has done so many steps, each of which may take the time of an answer's end."""
+        said, asked = {}, {}  # by turn: the expert; how early
+
+        def step():
+            nonlocal steps
+            if not (steps := steps - 1):
+                raise Ended
+
+        for turn in range(self.TURNS):
+            self.choose(turn, [4 * turn])
+            assert (self.was_told and self.was_told.places.argmin()) == said.get(turn)
+            later = [(turn + ahead, ahead) for ahead in (1, 2) if turn + ahead < self.TURNS and may_ask]
+            now = [at for at in later if self.asks(*at)]
+            assert now == [at for at in later if at in self.paying and at[0] not in said]
+            asked |= {each: ahead if (each, ahead) in now else 0 for each, ahead in later if each not in said}
+            for each, _ in now:
+                step()
+                assert each not in {expert // 4 for expert in self.guess()}
+                said[each] = steps % 4
+                self.expect([[4 * each + said[each]]])
+            step()
+            self.waited(0.001)
+            assert self.waits == ([(turn, asked[turn])] if turn in asked else [])
+            self.waits.clear()
+
+
+ways = st.sets(st.tuples(st.integers(1, WatchedPolicy.TURNS - 1), st.integers(1, 2)))
+
+
+@given(st.lists(st.tuples(ways, st.integers(1, 4 * WatchedPolicy.TURNS), st.booleans()), max_size=8))
+@settings(max_examples=50, deadline=None)
+def test_whatever_a_pass_that_ends_early_leaves_behind_is_forgotten(passes):
+    policy = WatchedPolicy()
+    for policy.paying, steps, may_ask in passes:
+        with suppress(Ended):
+            policy.run(steps, may_ask)
+
+
+def test_experts_are_what_they_are_whichever_passes_end_early(data):
+    chunks, files, content = data
+    cache = cache_of(chunks, 5, files)
+    random = np.random.default_rng(5)
+    fetched = 0
+    for _ in range(150):
+        ends = random.integers(1, 4 * MIXTURES)  # steps of this pass
+        for mixture in range(MIXTURES):
+            wanted = sorted((mixture * EXPERTS + random.permutation(EXPERTS)[:2]).tolist())
+            with cache.changed:
+                cache.choose(wanted, [wanted])
+                later = [(mixture + ahead, ahead) for ahead in (1, 2) if mixture + ahead < MIXTURES]
+                asked = [each for each, ahead in later if cache.asks(each, ahead)]
+            for each in asked:
+                ends -= 1
+                if ends >= 0:
+                    cache.expect([(each * EXPERTS + random.permutation(EXPERTS)[:2]).tolist()])
+            for expert in wanted:
+                ends -= 1
+                if ends >= 0:
+                    assert cache.fetch(expert).tobytes() == content[expert]
+                    fetched += 1
+            if ends < 0:
+                break
+    assert cache.counts.hits + cache.counts.misses == fetched
+    assert len(cache._slots) + len(cache._free) <= 5
+    cache.close()
 
 
 # Whether asking pays
