@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from engine.compiled import expert_steps
+from engine.errors import Interrupted
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.streaming import WeightLimits
@@ -130,6 +131,28 @@ def test_results_are_the_same_whether_routers_are_asked_or_not(tmp_path, monkeyp
     assert model.experts.predicted > 0
     monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: False)
     assert all(np.array_equal(all_logits(model, text), one) for text, one in zip(texts, found, strict=True))
+    model.close()
+
+
+def test_after_a_pass_that_was_interrupted_the_same_routers_are_asked(tmp_path, monkeypatch):
+    model = loaded(tiny("qwen3_moe", num_experts=16, num_hidden_layers=4), tmp_path)
+    expected = all_logits(model, [5])
+    calls, expect = [], model.streamer.expect
+
+    def interrupted(rows):
+        calls.append(rows)
+        if len(calls) > 1:  # what was said first is known, and the second router has been asked
+            raise Interrupted("The pass was interrupted.")
+        expect(rows)
+
+    with monkeypatch.context() as patched, pytest.raises(Interrupted):
+        patched.setattr(model.streamer, "expect", interrupted)
+        all_logits(model, [5])
+    told = notes(model, monkeypatch)
+    assert np.array_equal(all_logits(model, [5]), expected)
+    assert [(mixture, early) for mixture, _, early in told] == [
+        (0, False), (1, True), (2, True), (1, False), (3, True), (2, False), (3, False)
+    ]  # fmt: skip
     model.close()
 
 
