@@ -25,6 +25,8 @@ FIRST = 0.5  # that share before anything has been counted
 # How often each alternative is tried whatever it costs; and after how many turns without it one is tried
 # again, since answers and machines change.
 FEWEST, AGAIN = 8, 16
+# The same factor for seconds: machines change faster than models' routing.
+FADE = 0.98
 # By how many turns a router is asked early, at most.
 AHEAD = 2
 # Passes are counted apart by the number of binary digits of their rows, the last number with all above it.
@@ -97,14 +99,14 @@ class EarlyRouters:
     def asked(self, seconds: float, rows: int) -> None:
         """Note by how many seconds a pass of so many rows has taken longer because a router was asked."""
         asking = self._asking[_size(rows)]
-        asking *= DECAY
+        asking *= FADE
         asking += seconds, 1
 
     def waited(self, seconds: float, turn: int, ahead: int, rows: int) -> None:
         """Note how long a mixture has waited for its experts in a pass of so many rows."""
         at = turn, _size(rows)
         for counts, value in ((self._waited, seconds), (self._weight, 1.0)):
-            counts[at] *= DECAY
+            counts[at] *= FADE
             counts[*at, ahead] += value
         self._tries[*at, ahead] += 1
         self._since[at] += 1
