@@ -17,16 +17,15 @@ from numpy.typing import NDArray
 # Places in a row's choice that are counted apart, the last one with all behind it; as a place, this number
 # stands for not being chosen.
 PLACES = 16
-# Factor by which what was counted weighs less with each time after it.
-DECAY = 0.99
+# Factor by which what was counted weighs less with each time after it, and what was timed: machines change
+# faster than what routers are right about.
+DECAY, FADE = 0.99, 0.98
 # Experts, with the mean share of right ones, that are added to the counts of each mixture.
 PRIOR = 4.0
 FIRST = 0.5  # that share before anything has been counted
 # How often each alternative is tried whatever it costs; and after how many turns without it one is tried
 # again, since answers and machines change.
 FEWEST, AGAIN = 8, 16
-# The same factor for seconds: machines change faster than models' routing.
-FADE = 0.98
 # By how many turns a router is asked early, at most.
 AHEAD = 2
 # Passes are counted apart by the number of binary digits of their rows, the last number with all above it.
@@ -75,11 +74,11 @@ class EarlyRouters:
         self._expected = np.zeros(shape)  # by use by the pass before, and place: experts; where they are not
         self._came = np.zeros(shape)  # chosen, their usual chances; and how many were used then
         by_ahead = turns, SIZES, AHEAD + 1
-        self._waited = np.zeros(by_ahead)  # decayed seconds that the mixture has waited,
-        self._weight = np.zeros(by_ahead)  # and decayed number of turns in which it did
-        self._tries = np.zeros(by_ahead, np.int64)  # of these turns
-        self._since = np.zeros(by_ahead, np.int64)  # turns since the last of them
-        self._asking = np.zeros((SIZES, 2))  # decayed seconds that asking has taken, and number of times
+        self._waited = np.zeros(by_ahead)  # faded seconds that the mixture has waited
+        self._weight = np.zeros(by_ahead)  # faded number of the turns in which that was measured
+        self._tries = np.zeros(by_ahead, np.int64)  # number of these turns
+        self._since = np.zeros(by_ahead, np.int64)  # turns since the last of these
+        self._asking = np.zeros((SIZES, 2))  # faded seconds by which asking has delayed passes; times
 
     def chances(self, said: EarlyChoice) -> NDArray[np.float64]:
         """Return the chances of a mixture's experts once its router has been asked, [experts]."""

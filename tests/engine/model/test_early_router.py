@@ -145,9 +145,10 @@ def test_after_a_pass_that_was_interrupted_the_same_routers_are_asked(tmp_path, 
             raise Interrupted("The pass was interrupted.")
         expect(rows)
 
-    with monkeypatch.context() as patched, pytest.raises(Interrupted):
+    with monkeypatch.context() as patched:
         patched.setattr(model.streamer, "expect", interrupted)
-        all_logits(model, [5])
+        with pytest.raises(Interrupted):
+            all_logits(model, [5])
     told = notes(model, monkeypatch)
     assert np.array_equal(all_logits(model, [5]), expected)
     assert [(mixture, early) for mixture, _, early in told] == [
