@@ -134,6 +134,22 @@ def test_results_are_the_same_whether_routers_are_asked_or_not(tmp_path, monkeyp
     model.close()
 
 
+def test_what_a_mixture_waits_counts_for_the_way_in_which_its_router_was_asked(tmp_path, monkeypatch):
+    noted, asked = [], []
+    monkeypatch.setattr(
+        EarlyRouters, "pays", lambda self, turn, ahead, rows: (turn, ahead) in {(1, 1), (2, 2)}
+    )
+    monkeypatch.setattr(EarlyRouters, "waited", lambda self, seconds, *how: noted.append(how))
+    monkeypatch.setattr(EarlyRouters, "asked", lambda self, seconds, rows: asked.append(rows))
+    model = loaded(tiny("qwen3_moe", num_experts=16, num_hidden_layers=4), tmp_path)
+    for text in ([5], random_text(3)):
+        model.streamer._cache.clear()
+        all_logits(model, text)
+    assert noted == [(turn, ahead, rows) for rows in (1, 3) for turn, ahead in ((1, 1), (2, 2), (3, 0))]
+    assert asked == [1, 1, 3, 3]
+    model.close()
+
+
 def test_after_a_pass_that_was_interrupted_the_same_routers_are_asked(tmp_path, monkeypatch):
     model = loaded(tiny("qwen3_moe", num_experts=16, num_hidden_layers=4), tmp_path)
     expected = all_logits(model, [5])
