@@ -136,6 +136,15 @@ def best_tokens(logits: Array, count: int) -> tuple[Array, Array]:
     return tokens, log_probs
 
 
+def log_totals(logits: Array) -> Array:
+    """Return log(sum(exp(logits))) of each row of logits [rows, vocabulary], float32 [rows, 1]: what
+    `best_tokens` subtracts."""
+    if isinstance(logits, np.ndarray):
+        tokens, log_probs = best_tokens(logits, 1)
+        return np.take_along_axis(as_float(logits), tokens, axis=-1) - log_probs
+    return log_sum_exp(as_float(logits))
+
+
 def finite_rows(logits: Array) -> Array:
     """Return for each row, bool [rows], whether its logits [rows, vocabulary] are all finite."""
     xp = namespace(logits)

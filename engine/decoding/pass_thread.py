@@ -1,8 +1,9 @@
 """A pass of the target in a thread of its own, while the thread that launched it drafts ahead.
 
 Where both passes share the processor's cores, the target comes first: the draft computes only while the
-target waits for streamed bytes, a layer at a time, and no longer than the target's pass takes. So neither
-the link nor the verdict waits for more than one layer of the draft: a chunk that arrives finds at most that
+target waits for streamed bytes, a step at a time, and no longer than the target's pass takes. A step is a
+layer, or the logits of a few nodes and the choice of their children, which takes about as long. So neither
+the link nor the verdict waits for more than one step of the draft: a chunk that arrives finds at most that
 one in its way, and the ring reads on. A card lets the target go first by itself, and does not tell the
 program when it waits.
 
@@ -66,7 +67,7 @@ class PassThread(Yielding, Generic[T]):
         return self
 
     def __call__(self, done: int, total: int) -> None:
-        """Return once a layer of a pass beside this one may run. Raises PassEnded in its place if this pass
+        """Return once a step of a pass beside this one may run. Raises PassEnded in its place if this pass
         has ended."""
         began = self._crew.now()
         self._report()

@@ -22,7 +22,7 @@ from collections.abc import Sequence as Ids
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array, as_float, like, log_softmax, log_sum_exp, namespace, on_host, top
+from engine.arrays import Array, as_float, like, log_softmax, namespace, on_host, top
 from engine.drafting.best_first import BestFirst
 from engine.drafting.best_first_drafter import BestFirstDrafter
 from engine.drafting.draft_rows import DraftRows
@@ -30,7 +30,7 @@ from engine.drafting.exits import Exits
 from engine.drafting.protocol import Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
-from engine.sampling import Sampler, TokenHistory, best_tokens, gumbel_noise
+from engine.sampling import Sampler, TokenHistory, best_tokens, gumbel_noise, log_totals
 from engine.tree import ROOT, SOURCE_DRAFT, TokenTree, follow
 
 DECAY = 0.95  # from the paper; slightly prefers broad trees over deep ones
@@ -108,35 +108,36 @@ class SpecExecDrafter(BestFirstDrafter):
         return self._exits is not None or super()._can_grow()
 
     def _expand(self, nodes: list[int], progress: Progress) -> None:
-        logits = self._rows.run(nodes, self._grower, progress)[:, : self.vocabulary]
-        columns = self._children(as_float(logits), nodes)
-        tokens, log_probs, log_chances = (on_host(column) for column in columns)
-        self._grower.expand(nodes, tokens, log_probs, log_chances)
+        found = self._rows.each(nodes, self._grower, self._children, progress)
+        columns = (np.concatenate([on_host(part) for part in parts]) for parts in zip(*found, strict=True))
+        self._grower.expand(nodes, *columns)
 
-    def _children(self, logits: Array, nodes: list[int]) -> tuple[Array, Array, Array]:
+    def _children(self, nodes: list[int], logits: Array) -> tuple[Array, Array, Array]:
         """Return the likeliest children of each node: token ids, log q, and the log of the chance that the
-        target chooses the child; each [nodes, branch]. logits: [nodes, vocabulary]."""
+        target chooses the child; each [nodes, branch]. logits: [nodes, vocabulary of the draft]."""
         sampler = self._sampler.behind(self._rows.context)
         paths = [self._grower.path(node) if sampler.looks_back else [] for node in nodes]
         history = TokenHistory(self._rows.context, paths)
-        logits = sampler.masked(logits, history)
+        logits = sampler.masked(as_float(logits[:, : self.vocabulary]), history)
         if not self._coupled or (sampler.temperature == 0 and not sampler.alters):
             tokens, values = best_tokens(logits, self._branch)
             return tokens, values, values / self._sharpening
         xp = namespace(logits)
-        log_q = log_softmax(logits)
-        log_p = log_softmax(sampler.penalised(logits, history))
-        values, tokens = top(log_p, min(CANDIDATES, self.vocabulary))
+        processed = sampler.penalised(logits, history)
+        tokens, values = best_tokens(processed, CANDIDATES)
+        log_q = values
+        if sampler.alters:
+            log_q = xp.take_along_axis(logits, tokens, axis=-1) - log_totals(logits)
         if sampler.temperature > 0:
             depths = [0 if node == ROOT else self._grower.depths[node] for node in nodes]
             positions = len(self._rows.context) + np.array(depths)
             noise = as_float(gumbel_noise(sampler.seed, like(tokens, positions)[:, None], tokens))
-            passes = log_passes(sampler, values, log_p, positions)
+            passes = log_passes(sampler, values, tokens, processed, positions)
             values = values + sampler.temperature * noise + passes
             values = log_softmax(values)
         chances, places = top(values / self._sharpening, min(self._branch, self.vocabulary))
-        tokens = xp.take_along_axis(tokens, places, axis=-1)
-        return tokens, xp.take_along_axis(log_q, tokens, axis=-1), chances
+        tokens, log_q = (xp.take_along_axis(each, places, axis=-1) for each in (tokens, log_q))
+        return tokens, log_q, chances
 
     def widen(self, tree: TokenTree, depth: int) -> bool:
         if self._limits.ahead:
@@ -157,19 +158,23 @@ class SpecExecDrafter(BestFirstDrafter):
         self._rows.rewind(length)
 
 
-def log_passes(sampler: Sampler, values: Array, log_p: Array, positions: NDArray[np.int64]) -> Array:
+def log_passes(
+    sampler: Sampler, values: Array, tokens: Array, logits: Array, positions: NDArray[np.int64]
+) -> Array:
     """Return an estimate of the log of the chance that each token passes the target's filters, [nodes,
     candidates].
 
-    log_p: [nodes, vocabulary], the draft's penalised log-probabilities. values: [nodes, candidates], those of
-    the best tokens, best first. positions: int64 [nodes], those of the tokens.
+    values, tokens: [nodes, candidates], the draft's penalised log-probabilities of the best tokens, best
+    first, and their ids. logits: [nodes, vocabulary], penalised. positions: int64 [nodes], those of the
+    tokens.
     """
     xp, temperature = namespace(values), sampler.temperature
     passes = xp.zeros_like(values)
     if sampler.top_k:
         passes[:, sampler.top_k :] = -math.inf
     if sampler.top_p < 1:
-        probs = xp.exp(values / temperature - log_sum_exp(log_p / temperature))
+        logits = logits / temperature
+        probs = xp.exp(xp.take_along_axis(logits, tokens, axis=-1) - log_totals(logits))
         before = xp.cumulative_sum(probs, axis=-1) - probs
         passes += _log_sigmoid((sampler.top_p - before) / NUCLEUS_ERROR)
     if sampler.min_p > 0:

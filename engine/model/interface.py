@@ -26,7 +26,8 @@ def no_progress(done: int, total: int) -> None:
 
 class Yielding(ABC):
     """A `Progress` of a pass that gives way to another one on the same cores. It is called before each layer,
-    and before the output head; each call returns once the pass may go on."""
+    before the output head, and behind that wherever work is left that takes as long as a layer; each call
+    returns once the pass may go on."""
 
     @abstractmethod
     def __call__(self, done: int, total: int) -> None: ...

@@ -13,7 +13,7 @@ from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verdict import EndedPass, PassEnded
 from engine.decoding.verification import TargetVerifier
-from engine.drafting import TreeLimits, specexec
+from engine.drafting import TreeLimits, draft_rows, specexec
 from engine.drafting.merged import MergedDrafter
 from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
@@ -29,6 +29,7 @@ from engine.tree import GROWN_AHEAD, TokenTree
 from tests.engine.decoding.paths import LAYERS, VOCABULARY, PathModel
 
 CAPACITY = 96
+ASKED = LAYERS + 2  # how often a round asks: before each layer, the output head, and the choice of children
 PROMPT = [1, 7, 4, 3, 9]
 MANY = 10**9
 
@@ -194,7 +195,7 @@ def test_more_trees_survive_if_growth_is_coupled_to_the_targets_noise(monkeypatc
             target, _ = pair()
             draft = Sequence(PathModel(0, 0.9), CAPACITY)
             drafter = SpecExecDrafter(draft, VOCABULARY, branch=6, coupled=coupled)
-            verifier = ScriptedVerifier(target, sampler, [2 * (LAYERS + 1)] * 100)
+            verifier = ScriptedVerifier(target, sampler, [2 * ASKED] * 100)
             _, iterations = answer(verifier, drafter, sampler, TreeLimits(3, 2, 3))
             survived[coupled] += sum(each.survivors > 0 for each in iterations) / len(iterations)
     assert survived[True] > 1.5 * survived[False] > 0
@@ -282,9 +283,10 @@ def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
 
 
 @pytest.mark.parametrize("draft", DRAFTS)
-@pytest.mark.parametrize("layers", [1, LAYERS, LAYERS + 2, 2 * LAYERS + 3])
-def test_the_verdict_waits_for_no_layer_of_the_draft(layers, draft):
-    """What a pass of the draft has begun when the target's ends is dropped, and begun anew in turn."""
+@pytest.mark.parametrize("asked", [1, LAYERS, ASKED - 1, ASKED, 2 * ASKED - 1, 2 * ASKED + 1])
+def test_the_verdict_waits_for_no_layer_of_the_draft(asked, draft, monkeypatch):
+    """What a round of the draft has begun when the target's pass ends is dropped, and begun anew in turn."""
+    monkeypatch.setattr(draft_rows, "LOGITS_ROWS", MANY)
     target, drafter = pair(draft)
     model = (drafter.drafters[0] if draft.endswith("merged") else drafter).sequence.model
     beside, ran = [], []  # the layers since the launch, and their number at the verdict
@@ -295,7 +297,7 @@ def test_the_verdict_waits_for_no_layer_of_the_draft(layers, draft):
             return super().verdict()
 
     model.on_layer = lambda done, total: beside.append(done)
-    verifier = ScriptedVerifier(target, Sampler(), [0] + [layers] * 100)
+    verifier = ScriptedVerifier(target, Sampler(), [0] + [asked] * 100)
     verifier.kind = Watched
     launch = verifier.launch
 
@@ -306,8 +308,8 @@ def test_the_verdict_waits_for_no_layer_of_the_draft(layers, draft):
     verifier.launch = watched
     tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
     assert tokens == plain(Sampler())
-    whole = layers // (LAYERS + 1)  # passes: each also asks before its output head
-    assert max(ran[1:]) == layers - whole
+    whole, more = divmod(asked, ASKED)
+    assert max(ran[1:]) == whole * LAYERS + min(more, LAYERS)
     assert max(each.rounds_ahead for each in iterations) == whole
 
 
