@@ -23,8 +23,8 @@ class ComparisonRow(msgspec.Struct, frozen=True):
     the others are compared with; None for that drafter itself. `seconds`: the mean time of one iteration.
     `accepted`: the share of the proposed nodes that were accepted; None if no nodes were proposed.
     `survived`: the share of the trees that the draft had begun during the pass before; `survivors`: the mean
-    number of nodes that these had then; `kept`: the share of the nodes grown during passes that became part
-    of a tree; all None if nothing was drafted during passes. Replayed answers have no times.
+    number of nodes that these had then; `kept`: the share of the nodes grown while trees were verified with
+    which next trees began; all None if nothing was drafted during passes. Replayed answers have no times.
     """
 
     kind: str
@@ -96,8 +96,9 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         for phase in protocol.Seconds.__struct_fields__
     } if times else None  # fmt: skip
     nodes = sum(record.counts.nodes for record in records)
-    ahead, survived, survivors = (
-        sum(getattr(record.counts, name) for record in records) for name in ("ahead", "survived", "survivors")
+    ahead, kept, survived, survivors = (
+        sum(getattr(record.counts, name) for record in records)
+        for name in ("ahead", "kept", "survived", "survivors")
     )
     verified = sum(record.counts.passes for record in records)
     rates, per_pass = _by_prompt(records, _rate), _by_prompt(records, _per_pass)
@@ -115,7 +116,7 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         accepted=sum(record.counts.accepted for record in records) / nodes if nodes else None,
         survived=survived / verified if ahead else None,
         survivors=survivors / survived if survived else None,
-        kept=survivors / ahead if ahead else None,
+        kept=kept / ahead if ahead else None,
     )
 
 

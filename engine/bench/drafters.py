@@ -219,6 +219,41 @@ class ComparisonTerms:
     replay: bool
 
 
+class TreeTally:
+    """Adds up the trees of one answer."""
+
+    def __init__(self) -> None:
+        self._nodes = self._accepted = self._survived = self._survivors = self._ahead = self._kept = 0
+        # Of the nodes that the last tree's pass had beside it. The first tree has begun while the prompt was
+        # read: what grew then is not among the nodes grown ahead.
+        self._grown = 0
+
+    def add(self, event: protocol.Event) -> None:
+        """Add an iteration; ignore other events."""
+        if not isinstance(event, protocol.IterationDone):
+            return
+        self._nodes += len(event.tree.tokens)
+        self._accepted += len(event.accepted)
+        self._survived += event.survivors > 0
+        self._survivors += event.survivors
+        # A tree also begins with nodes that had grown in turn and were not sent.
+        self._kept += min(event.survivors, self._grown)
+        self._ahead += event.grown_ahead
+        self._grown = event.grown_ahead
+
+    def counts(self, tokens: int, passes: int) -> Counts:
+        return Counts(
+            tokens,
+            passes,
+            self._nodes,
+            self._accepted,
+            self._survived,
+            self._survivors,
+            self._ahead,
+            self._kept,
+        )
+
+
 class Bench:
     """Measures the cells of a comparison.
 
@@ -309,21 +344,10 @@ class Bench:
         if cell.drafter not in self._warm:
             self._warm.add(cell.drafter)
             self._answer(cell, Prompt("", "", "Hello!"), repeat, WARM_UP_TOKENS)
-        nodes = accepted = survived = survivors = ahead = 0
-
-        def count(event: protocol.Event) -> None:
-            nonlocal nodes, accepted, survived, survivors, ahead
-            if isinstance(event, protocol.IterationDone):
-                nodes += len(event.tree.tokens)
-                accepted += len(event.accepted)
-                survived += event.survivors > 0
-                survivors += event.survivors
-                ahead += event.grown_ahead
-
-        answer = self._answer(cell, prompt, repeat, self._terms.tokens, count)
+        tally = TreeTally()
+        answer = self._answer(cell, prompt, repeat, self._terms.tokens, tally.add)
         times = Times(answer.tokens_per_second or 0.0, answer.time_to_first_token_s or 0.0, answer.seconds)
-        counts = Counts(answer.tokens, answer.target_passes, nodes, accepted, survived, survivors, ahead)
-        return counts, times
+        return tally.counts(answer.tokens, answer.target_passes), times
 
     def _answer(
         self,

@@ -86,7 +86,7 @@ class Counts(msgspec.Struct, frozen=True):
     """The counts of one answer. `passes`: number of target passes after the first token; `nodes`: number of
     nodes proposed in them; `accepted`: number of these nodes that were accepted; `survived`: number of trees
     that the draft began during the pass before; `survivors`: number of nodes that they had then; `ahead`:
-    number of nodes grown during passes."""
+    number of nodes grown while trees were verified; `kept`: number of these with which next trees began."""
 
     tokens: int
     passes: int
@@ -95,6 +95,7 @@ class Counts(msgspec.Struct, frozen=True):
     survived: int = 0
     survivors: int = 0
     ahead: int = 0
+    kept: int = 0
 
     @property
     def tokens_per_pass(self) -> float:

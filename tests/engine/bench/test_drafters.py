@@ -3,11 +3,11 @@ import json
 import pytest
 
 from engine.bench.comparison import compare, table
-from engine.bench.drafters import Bench, ComparisonTerms
+from engine.bench.drafters import Bench, ComparisonTerms, TreeTally
 from engine.bench.options import Prompt
 from engine.bench.records import AnswerRecord, Cell, Counts, JsonLines, Models, Recorded, Sampling, Times
 from engine.errors import Interrupted
-from engine.protocol import Seconds
+from engine.protocol import IterationDone, Seconds, TreeNodes
 from tests.engine.bench.tiny import tiny_session
 
 MODELS = Models("target", "draft", "float32", "cpu", None, None)
@@ -197,7 +197,7 @@ def answered(overlap, **counts):
 
 
 def test_the_shares_of_trees_and_of_nodes_that_survived_are_printed():
-    records = [answered("off"), answered("on", survived=6, survivors=150, ahead=1200)]
+    records = [answered("off"), answered("on", survived=6, survivors=150, ahead=1200, kept=150)]
     turns, ahead = compare(records, "specexec")
     assert (turns.survived, turns.survivors, turns.kept) == (None, None, None)
     assert (ahead.survived, ahead.survivors, ahead.kept) == (0.6, 25, 0.125)
@@ -206,6 +206,40 @@ def test_the_shares_of_trees_and_of_nodes_that_survived_are_printed():
     names = "trees survived", "with nodes", "nodes survived"
     assert [columns[0][name] for name in names] == ["–"] * 3
     assert [columns[1][name] for name in names] == ["60 %", "25", "12.5 %"]
+
+
+def done(survivors, grown_ahead):
+    """Return the event of an iteration with a tree of two nodes, one of them accepted."""
+    return IterationDone(
+        request=1,
+        iteration=0,
+        tree=TreeNodes(
+            root_text="",
+            tokens=[5, 6],
+            parents=[-1, 0],
+            log_probs=[-1.0, -1.0],
+            sources=[1, 1],
+            texts=["a", "b"],
+        ),
+        accepted=[0],
+        bonus_token=7,
+        bonus_text="c",
+        seconds=Seconds(),
+        tokens=2,
+        target_passes=1,
+        tokens_per_pass=2.0,
+        tokens_per_second=1.0,
+        survivors=survivors,
+        grown_ahead=grown_ahead,
+    )
+
+
+def test_only_nodes_that_grew_beside_a_tree_count_as_kept():
+    """Neither those of the first tree, which grew beside the prompt, nor those that had grown in turn."""
+    tally = TreeTally()
+    for survivors, grown_ahead in [(40, 10), (16, 30), (0, 20), (5, 8)]:
+        tally.add(done(survivors, grown_ahead))
+    assert tally.counts(9, 4) == Counts(9, 4, 8, 4, survived=3, survivors=61, ahead=68, kept=10 + 0 + 5)
 
 
 def test_nothing_that_grew_during_passes_may_survive():
