@@ -7,6 +7,7 @@ from typing import Protocol
 
 from engine.decoding.budget import chances_of, on_the_drafters_scale
 from engine.decoding.iteration import Iterated, Rule
+from engine.decoding.slowdown import Slowdown
 from engine.drafting import Drafter, TreeLimits
 from engine.errors import BadOption
 from engine.model.interface import Model
@@ -52,6 +53,12 @@ class Payoff:
         # Seconds per promised token of iterations, by whether the draft could go on in them.
         self._costs: dict[bool, deque[float]] = {way: deque(maxlen=LAST) for way in (False, True)}
         self._since = 0  # number of iterations since either way was last forgotten
+        self._slowdown = Slowdown()
+
+    @property
+    def slowed_s(self) -> float:
+        """Seconds by which a round ahead slows the target; 0 until that is known."""
+        return self._slowdown.round_s
 
     @property
     def pays(self) -> bool:
@@ -70,6 +77,7 @@ class Payoff:
     def observe(self, iteration: Iterated) -> None:
         if not iteration.limits.budget:
             return
+        self._slowdown.observe(iteration)
         way, seconds = bool(iteration.limits.ahead), iteration_s(iteration)
         if not iteration.survivors:
             waited, idle = self._before
@@ -79,6 +87,7 @@ class Payoff:
         self._since += 1
         if self._since >= STALE:
             self._costs[not way].clear()
+            self._slowdown.forget()
             self._since = 0
 
 
@@ -87,7 +96,8 @@ class GrowingAhead:
 
     What they cost then is hidden behind the pass, as far as they survive its verdict: `rule` learns how far,
     and its limits follow from what is left to wait for. A round that is not hidden must promise as many
-    tokens as other iterations give in its time.
+    tokens as other iterations give in its time. One that is hidden slows the target: it must promise to save
+    as much time of later rounds.
     """
 
     def __init__(self, rule: Rule, payoff: Payoff | None = None) -> None:
@@ -102,8 +112,21 @@ class GrowingAhead:
             self._payoff.begin()
             if not self._payoff.pays:
                 return limits
-        worth = max(limits.worth, self._worth())
-        return replace(limits, ahead=min(SHARE * limits.budget, MOST), worth=worth)
+        return replace(
+            limits,
+            worth=max(limits.worth, self._worth()),
+            ahead=min(SHARE * limits.budget, MOST),
+            worth_ahead=max(limits.worth_ahead, self._worth_ahead(limits.beams)),
+        )
+
+    def _worth_ahead(self, beams: int) -> float:
+        """Return how many nodes a tree grows by, with so many beams, in the time by which a round ahead slows
+        the target."""
+        rounds = sum(each.rounds for each in self._past)
+        seconds = sum(each.draft_s for each in self._past)
+        if not self._payoff or not rounds or not seconds:
+            return 0.0
+        return self._payoff.slowed_s * beams * rounds / seconds
 
     def _worth(self) -> float:
         """Return the number of tokens that are given in the time of a round, on the scale of the drafter's

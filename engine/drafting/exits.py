@@ -27,7 +27,7 @@ class Exits:
         are wanted below exits, and the number of nodes to expand ahead. deepest: greatest depth of a node."""
         self._grower = grower
         self._budget, self._depth, self._deepest = limits.budget, limits.depth, deepest
-        self._most = limits.ahead + int(grower.expanded.sum())
+        self._most, self._worth = limits.ahead + int(grower.expanded.sum()), limits.worth_ahead
         self._exits: list[int] = []
         self._sent = set(sent)
         self._note_new()
@@ -44,7 +44,8 @@ class Exits:
                 exits.append(exits[parent])
 
     def frontier(self, beams: int) -> list[int]:
-        """Return the nodes to expand next, best first: at most `beams` nodes, or ROOT."""
+        """Return the nodes to expand next, best first: at most `beams` nodes, or ROOT. Return none if so few
+        of them will be wanted that they are not worth a round."""
         grower = self._grower
         if self._deepest <= 0:
             return []
@@ -61,8 +62,11 @@ class Exits:
         wanted &= (parents == ROOT) | expanded[parents]
         wanted &= ~outside | (self._ranks(at, scores) < self._budget)
         nodes = np.flatnonzero(wanted)
-        order = np.lexsort((nodes, -(scores[at] + EAGERNESS * given)[nodes]))
-        chosen: list[int] = nodes[order[:beams]].tolist()
+        log_chances = scores[at] + EAGERNESS * given  # that a node is wanted, by which nodes are compared
+        best = nodes[np.lexsort((nodes, -log_chances[nodes]))[:beams]]
+        if float(np.exp(log_chances[best]).sum()) < self._worth:
+            return []
+        chosen: list[int] = best.tolist()
         return chosen
 
     @staticmethod

@@ -33,7 +33,8 @@ class TreeLimits:
     of a node; worth: cost of a round, in tokens of the answer. The nodes that a round expands must be able to
     add at least `worth` to the tree's total probability; drafters whose rounds run no model ignore it. ahead:
     maximum number of nodes that a drafter which can do so expands while the target verifies the tree. rounds:
-    how many rounds that takes; None: as many as there is time for.
+    how many rounds that takes; None: as many as there is time for. worth_ahead: cost of such a round, in
+    nodes of the next tree: so many of those that it expands must be expected to be wanted there.
     """
 
     budget: int
@@ -42,6 +43,7 @@ class TreeLimits:
     worth: float = 0.0
     ahead: int = 0
     rounds: int | None = None
+    worth_ahead: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

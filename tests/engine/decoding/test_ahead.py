@@ -133,6 +133,7 @@ every_limit = st.builds(
     beams=st.integers(1, 6),
     depth=st.integers(1, 8),
     worth=st.sampled_from([0.0, 0.1, 0.5]),
+    worth_ahead=st.sampled_from([0.0, 0.0, 0.5]),
 )
 scripts = st.lists(st.one_of(st.integers(0, 40), st.just(MANY)), max_size=40)
 
@@ -405,7 +406,7 @@ class TimedLink:
         return [*ahead, rule.choose().ahead]
 
 
-def iterated(limits, survivors, target_s, tree=None):
+def iterated(limits, survivors, target_s, tree=None, rounds_ahead=0):
     tree = tree or TokenTree.empty()
     return Iterated(
         limits=limits,
@@ -419,6 +420,7 @@ def iterated(limits, survivors, target_s, tree=None):
         rounds=2,
         log_probs=[],
         survivors=survivors,
+        rounds_ahead=rounds_ahead,
     )
 
 

@@ -1,5 +1,7 @@
 """Exits of a tree that was sent: every node that was not sent lies below one, the likeliest come first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -67,6 +69,25 @@ def test_the_nodes_to_expand_are_those_that_the_next_tree_most_likely_needs(
             assert [wanted[node] for node in nodes] == sorted(wanted.values(), reverse=True)[:beams]
         if not nodes:
             break
+        expand(grower, nodes, rng)
+
+
+def test_growth_ends_once_a_round_expands_too_few_nodes_that_will_be_wanted():
+    """A node is wanted with the chance of its exit, times the root of its own chance behind that exit."""
+    rng = np.random.default_rng(4)
+    grower = grown(rng, 8)
+    sent = grower.graft(grower.snapshot(8))
+    limits = TreeLimits(8, 4, 9, ahead=MANY)
+    every = Exits(grower, sent, limits, 9)
+    for _ in range(8):
+        nodes, expected = every.frontier(4), 0.0
+        for node in nodes:
+            at = exit_of(grower, sent, node)
+            exit_score = grower.scores[node if at is None else at]
+            expected += np.exp(exit_score) * np.exp(grower.scores[node] - exit_score) ** EAGERNESS
+        for share, is_worth_it in ((0.99, True), (1.01, False)):
+            some = Exits(grower, sent, replace(limits, worth_ahead=share * expected), 9)
+            assert some.frontier(4) == (nodes if is_worth_it else [])
         expand(grower, nodes, rng)
 
 
