@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from engine.calls import generic, harmony, hermes, lfm2, llama, mistral, qwen_coder
+from engine.calls import generic, glm, harmony, hermes, lfm2, llama, mistral, qwen_coder
 from engine.calls.grammar import CallForms, forced, offered
 from engine.calls.offer import OfferedTool, ToolOffer
 from engine.calls.reader import CallReader
@@ -88,8 +88,16 @@ FORMATS = (
         "", _MISTRALS, _short_ids,
     ),
     CallFormat(
+        "seed", (qwen_coder.SEED_OPENING,), qwen_coder.SeedReader, qwen_coder.seed_forms,
+        qwen_coder.SEED_OPENING, (qwen_coder.SEED_OPENING, qwen_coder.SEED_CLOSING),
+    ),
+    CallFormat(
         "qwen coder", (qwen_coder.FUNCTION,), qwen_coder.QwenCoderReader, qwen_coder.forms,
         qwen_coder.OPENING, (qwen_coder.OPENING, qwen_coder.CLOSING),
+    ),
+    CallFormat(
+        "glm", (glm.KEY,), glm.GlmReader, glm.forms, glm.OPENING,
+        (glm.OPENING, glm.CLOSING, glm.KEY, glm.END_KEY, glm.VALUE, glm.END_VALUE),
     ),
     CallFormat(
         "hermes", (hermes.OPENING,), hermes.HermesReader, hermes.forms,

@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import structs
 
+from engine.calls.bare_values import types_by_function
 from engine.calls.grammar import CallForm, CallForms, json_rule, quoted
 from engine.calls.literals import Token, as_json
 from engine.calls.offer import NAME_LIMIT, OfferedTool, ToolOffer
-from engine.calls.qwen_coder import types_of
 from engine.calls.reader import CallReader, EndOfText, Reading
 from engine.protocol import Message, ToolCall
 
@@ -41,7 +41,7 @@ class Lfm2Reader(CallReader):
     marks = (OPENING,)
 
     def __init__(self, tools: list[OfferedTool]) -> None:
-        self._types = {tool.name: types_of(tool) for tool in tools}
+        self._types = types_by_function(tools)
         self._ahead: deque[str] = deque()  # characters that were looked at, to be read again
         super().__init__()
 

@@ -159,6 +159,13 @@ class CallReader(ABC):
             if mark := next((mark for mark in marks if skipped.endswith(mark)), ""):
                 return mark
 
+    def up_to(self, mark: str) -> Reading[str]:
+        """Read text up to the mark, and return it without the mark."""
+        text = ""
+        while not text.endswith(mark):
+            text += yield
+        return text.removesuffix(mark)
+
     def emit(self, kind: Literal["text", "name", "arguments"], text: str) -> None:
         if text:
             self._found.append((kind, text))

@@ -45,6 +45,24 @@ def written(format, *calls):
             for name, given in calls
         ]
         return "\n".join(made)
+    if format.name == "seed":
+        made = [
+            f"<seed:tool_call>\n<function={name}>\n"
+            + "".join(f"<parameter={key}>{value}</parameter>\n" for key, value in given.items())
+            + "</function>\n</seed:tool_call>"
+            for name, given in calls
+        ]
+        return "\n".join(made)
+    if format.name == "glm":
+        made = [
+            f"<tool_call>{name}\n"
+            + "".join(
+                f"<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n" for key, value in given.items()
+            )
+            + "</tool_call>"
+            for name, given in calls
+        ]
+        return "\n".join(made)
     if format.name == "harmony":
         head = "<|channel|>commentary to=functions."
         made = [f"{head}{name} <|constrain|>json<|message|>{json.dumps(given)}" for name, given in calls]
@@ -96,6 +114,27 @@ def test_json_may_be_indented_but_has_no_empty_lines(kind):
     assert accepts(constraint, json.dumps(GOOD, indent=2).replace("\n", "\r\n"))
     assert not accepts(constraint, json.dumps(GOOD, indent=2).replace("\n", "\n\n"))
     assert not accepts(constraint, compact.replace(":", ":" + 65 * " "))
+
+
+@pytest.mark.parametrize("name", ["glm", "seed", "qwen coder"])
+def test_one_of_several_texts_is_written_without_quotes(name):
+    format = next(each for each in FORMATS if each.name == name)
+    tool = OfferedTool("paint", "", {"properties": {"colour": {"type": "string", "enum": ["red", "<b>"]}}})
+    constraint = format.constraint(ToolOffer((tool,), "required"))
+    call = written(format, ("paint", {"colour": "<b>"}))
+    assert accepts(constraint, call)
+    assert not accepts(constraint, written(format, ("paint", {"colour": "blue"})))
+    found = format.reader([tool]).add(call)
+    assert [(kind, text) for kind, text in found if kind != "text"] == [
+        ("name", "paint"), ("arguments", '{"colour": "<b>"}'),
+    ]  # fmt: skip
+
+
+def test_a_required_call_of_glm_may_have_no_line_breaks():
+    glm = next(each for each in FORMATS if each.name == "glm")
+    constraint = glm.constraint(ToolOffer((WEATHER, NOW), "required"))
+    assert accepts(constraint, written(glm, ("weather", GOOD)).replace("\n", ""))
+    assert accepts(constraint, "<tool_call>now</tool_call>")
 
 
 def test_a_named_function_is_the_only_call(format):

@@ -15,7 +15,12 @@ from engine.server.answer_parts import AnswerParts
 FORMS = {format.name: format for format in (*FORMATS, GENERIC)}
 SCHEMA = {
     "type": "object",
-    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "note": {}},
+    "properties": {
+        "city": {"type": "string"},
+        "days": {"type": "integer"},
+        "note": {},
+        "dry": {"type": "boolean"},
+    },
     "required": ["city"],
 }
 TOOLS = [OfferedTool("weather", "", SCHEMA), OfferedTool("now", "", {"type": "object", "properties": {}})]
@@ -50,6 +55,14 @@ def found(name, text, **options):
 XML = (
     "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</parameter>\n"
     "</function>\n</tool_call>"
+)
+SEED = (
+    "<seed:tool_call>\n<function=weather>\n<parameter=city>Oslo</parameter>\n<parameter=days>3</parameter>\n"
+    "</function>\n</seed:tool_call>"
+)
+GLM = (
+    "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n<arg_key>days</arg_key>\n"
+    "<arg_value>3</arg_value>\n</tool_call>"
 )
 CASES = [
     ("hermes", '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}\n</tool_call>',
@@ -94,6 +107,29 @@ CASES = [
     ("qwen coder", "<function=weather>\n<parameter=city>\n1\n\n</parameter>\n</function>",
      [("call", "weather", {"city": "1\n"})]),
     ("qwen coder", "<tool_call>no</tool_call>", [("text", "<tool_call>no</tool_call>")]),
+    ("seed", SEED, [OSLO]),
+    ("seed", f"Let me see.\n\n{SEED}\n{SEED}", [("text", "Let me see."), OSLO, OSLO]),
+    ("seed", "<seed:tool_call>\n<function=weather>\n<parameter=city>\n1\n</parameter>\n"
+     "<parameter=dry>True</parameter>\n</function>\n</seed:tool_call>",
+     [("call", "weather", {"city": "\n1\n", "dry": True})]),
+    ("seed", "<function=now>\n</function>", [("call", "now", {})]),
+    ("seed", "<seed:tool_call>no</seed:tool_call>", [("text", "<seed:tool_call>no</seed:tool_call>")]),
+    ("glm", GLM, [OSLO]),
+    ("glm", GLM.replace("\n", ""), [OSLO]),
+    ("glm", f"Let me see.\n{GLM}\n{GLM}", [("text", "Let me see."), OSLO, OSLO]),
+    ("glm", "<tool_call>now\n</tool_call><tool_call>now</tool_call>",
+     [("call", "now", {}), ("call", "now", {})]),
+    ("glm", "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>a\n</tool_call> </arg_value>\n"
+     "<arg_key>note</arg_key>\n<arg_value>[1, {}]</arg_value>\n</tool_call>",
+     [("call", "weather", {"city": "a\n</tool_call> ", "note": [1, {}]})]),
+    ("glm", "<tool_call>weather<arg_key>city</arg_key><arg_value>Rome</arg_value><tool_call>now</tool_call>",
+     [ROME, ("call", "now", {})]),
+    ("glm", "<tool_call>x <tool_call>now</tool_call>", [("text", "<tool_call>x"), ("call", "now", {})]),
+    ("glm", "<tool_call>weather in Oslo</tool_call>", [("text", "<tool_call>weather in Oslo</tool_call>")]),
+    ("glm", '<tool_call>{"name": "now"}</tool_call>', [("text", '<tool_call>{"name": "now"}</tool_call>')]),
+    ("glm", "<tool_call> <arg_key>", [("text", "<tool_call> <arg_key>")]),
+    ("glm", f"<tool_call>{'x' * 300}<arg_key>", [("text", f"<tool_call>{'x' * 300}<arg_key>")]),
+    ("glm", "a <tool_call>no", [("text", "a <tool_call>no")]),
     ("llama", '{"name": "weather", "parameters": {"city": "Rome"}}', [ROME]),
     ("llama", '<|python_tag|>{"type": "function", "name": "weather", "parameters": {"city": "Rome"}}',
      [ROME]),
@@ -151,14 +187,18 @@ def test_a_call_is_begun_as_soon_as_its_name_is_certain():
 
 PIECES = [
     "<tool_call>", "</tool_call>", "<function=", "weather>", "</function>", "<parameter=city>",
-    "</parameter>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", '{"name": "weather", ',
+    "</parameter>", "<seed:tool_call>", "</seed:tool_call>", "<arg_key>", "city</arg_key>", "<arg_value>",
+    "</arg_value>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", '{"name": "weather", ',
     '"arguments": ', '"parameters": ', '{"city": "Rome"}', "{", "}", "[", "]",
     "<|channel|>", "commentary to=functions.now", "<|message|>", "<|start|>assistant", "<|end|>",
     '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_",
     "<|tool_call_start|>[", "weather(", "now()", "city=", "'", "(", ")", "=", "<|tool_call_end|>",
     "</", "<think>", "</think>",
 ]  # fmt: skip
-DEEP = ["<tool_call>{" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000, "[" * 100000]
+DEEP = [
+    "<tool_call>{" * 5000, "<tool_call>now<arg_key>" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000,
+    "[" * 100000,
+]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
