@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.store import AnswerReport, ModelPair, StoredMessage
 from engine.protocol.messages import Loaded, LoadProgress, StopReason
+from engine.protocol.thought_control import ThoughtChoice
 
 MOST = (1 << 63) - 1  # the largest number that Qt's functions take
 
@@ -148,6 +149,23 @@ def drafter(name: str) -> str:
         "none": _tr("None (plain decoding)"),
     }
     return " + ".join(names.get(each, each) for each in name.split("+"))
+
+
+def thought_choice(choice: ThoughtChoice) -> str:
+    """Return the name of a choice of how much the model thinks."""
+    names: dict[ThoughtChoice, str] = {
+        None: _tr("As the model does by itself"),
+        True: _tr("On"),
+        False: _tr("Off"),
+        "minimal": _tr("Minimal"),
+        "low": _tr("Low"),
+        "medium": _tr("Medium"),
+        "high": _tr("High"),
+        "xhigh": _tr("Very high"),
+        "max": _tr("Maximum"),
+        "none": _tr("Off"),
+    }
+    return names[choice]
 
 
 def load_stage(progress: LoadProgress) -> str:

@@ -10,7 +10,8 @@ from app.connection.tool_use import ToolRequest
 from app.store import AnswerReport, AttachedFile, ChatSettings
 from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
-from engine.protocol.thoughts import SHOWN, has_switch, switched
+from engine.protocol.thought_control import control_of
+from engine.protocol.thoughts import SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,10 @@ def request_options(settings: ChatSettings, telemetry: bool) -> messages.Options
 
 def template_input(settings: ChatSettings, pair: messages.Loaded) -> messages.TemplateInput:
     """Return what the pair's chat template reads besides the messages."""
-    thinks = settings.thinks if has_switch(pair.chat_template) else None
-    return messages.TemplateInput(options={} if thinks is None else switched(thinks))
+    control = control_of(pair.chat_template)
+    return messages.TemplateInput(
+        options=control.variables(settings.thinks, settings.options.thinking_budget)
+    )
 
 
 def settings_to_repeat(report: AnswerReport) -> ChatSettings:

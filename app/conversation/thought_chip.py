@@ -1,6 +1,6 @@
 """The chip below the composer that says whether the model thinks before it answers, and for how long."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QSpinBox, QVBoxLayout, QWidget
 
@@ -8,10 +8,10 @@ from app import formatting
 from app.conversation.setting_chip import SettingChip
 from app.widgets.form_parts import label, set_role
 from app.widgets.plain_text import plain
+from engine.protocol.thought_control import ThoughtChoice
 
 MOST = 1_000_000  # tokens of the budget
 STEP = 256
-WAYS = (None, True, False)  # in the order of the list
 
 
 class ThoughtChip(SettingChip):
@@ -29,12 +29,12 @@ class ThoughtChip(SettingChip):
         self.button.clicked.connect(self._open)
         self.hide()
 
-    def show_set(self, thinks: bool | None, budget: int | None, *, has_switch: bool) -> None:
-        """Show what is set. thinks: as in `ChatSettings`; budget: maximum number of tokens, or None.
-        has_switch: whether the model's chat template can turn thinking on and off."""
+    def show_set(self, thinks: ThoughtChoice, budget: int | None, choices: tuple[ThoughtChoice, ...]) -> None:
+        """Show what is set. thinks: one of the choices that the model's chat template leaves; budget: maximum
+        number of tokens, or None."""
         text = self.tr("Thinking")
-        if has_switch and thinks is not None:
-            text = self.tr("Thinking: on") if thinks else self.tr("Thinking: off")
+        if thinks is not None:
+            text = self.tr("Thinking: {}").format(formatting.thought_choice(thinks).lower())
         if budget is not None and thinks is not False:
             text = self.tr("{}, at most {} tokens").format(text, formatting.number(budget))
         name = self.tr("Change how long the model thinks")
@@ -43,7 +43,7 @@ class ThoughtChip(SettingChip):
         self.button.setToolTip(plain(name))
         self.button.updateGeometry()
         set_role(self, "set" if thinks is not None or budget is not None else "")
-        self.popup.show_set(thinks, budget, has_switch=has_switch)
+        self.popup.show_set(thinks, budget, choices)
 
     def _open(self) -> None:
         self.open_above(self.popup)
@@ -54,11 +54,12 @@ class ThoughtPopup(QFrame):
     """Popup with the switch and the budget of thoughts. It closes with Esc or a click elsewhere.
 
     Attributes:
-        way: the list from which to choose whether the model thinks.
+        way: the list from which to choose whether, or how hard, the model thinks.
+        choices: what the list offers, in its order.
         budget: the field with the maximum number of tokens; its lowest value stands for no limit.
 
     Signals:
-        changed: bool or None, int or None: whether the model thinks, and the budget
+        changed: ThoughtChoice, int or None: how much the model thinks, and the budget
         closed: the popup is closed
     """
 
@@ -69,8 +70,8 @@ class ThoughtPopup(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("instructions")
         self.setAccessibleName(self.tr("Thinking"))
+        self.choices: tuple[ThoughtChoice, ...] = ()
         self.way = QComboBox(self)
-        self.way.addItems([self.tr("As the model does by itself"), self.tr("On"), self.tr("Off")])
         self.way.setAccessibleName(self.tr("Think before answering"))
         self.way.currentIndexChanged.connect(self._change)
         self.budget = QSpinBox(self)
@@ -96,14 +97,17 @@ class ThoughtPopup(QFrame):
         """The field that gets the focus."""
         return self.budget if self.way.isHidden() else self.way
 
-    def show_set(self, thinks: bool | None, budget: int | None, *, has_switch: bool) -> None:
+    def show_set(self, thinks: ThoughtChoice, budget: int | None, choices: tuple[ThoughtChoice, ...]) -> None:
         """Show what is set; the arguments are those of `ThoughtChip.show_set`."""
-        self.blockSignals(True)
-        self.way.setCurrentIndex(WAYS.index(thinks))
-        self.budget.setValue(budget or 0)
-        self.blockSignals(False)
-        self.way.setVisible(has_switch)
-        self._about_way.setVisible(has_switch)
+        with QSignalBlocker(self), QSignalBlocker(self.way), QSignalBlocker(self.budget):
+            if choices != self.choices:
+                self.choices = choices
+                self.way.clear()
+                self.way.addItems([formatting.thought_choice(choice) for choice in choices])
+            self.way.setCurrentIndex(choices.index(thinks))
+            self.budget.setValue(budget or 0)
+        self.way.setVisible(len(choices) > 1)
+        self._about_way.setVisible(len(choices) > 1)
         self.budget.setEnabled(thinks is not False)
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -112,4 +116,4 @@ class ThoughtPopup(QFrame):
         self.closed.emit()
 
     def _change(self) -> None:
-        self.changed.emit(WAYS[self.way.currentIndex()], self.budget.value() or None)
+        self.changed.emit(self.choices[self.way.currentIndex()], self.budget.value() or None)

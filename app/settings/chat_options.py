@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app import formatting
 from app.settings.options import Choice, Option, OptionSection
+from engine.protocol.thought_control import EFFORTS, ThoughtChoice
 
 
 def _tr(text: str) -> str:
@@ -132,12 +133,9 @@ def _ends() -> list[Option]:
 
 
 def _thinks() -> Option:
-    help = _tr("Whether the model thinks before it answers, for models that can do either.")
-    choices: list[Choice] = [
-        (None, _tr("As the model does by itself")),
-        (True, _tr("On")),
-        (False, _tr("Off")),
-    ]
+    help = _tr("Whether the model thinks before it answers, and how hard, for models that leave the choice.")
+    ways: tuple[ThoughtChoice, ...] = (None, True, False, *EFFORTS[1:])
+    choices: list[Choice] = [(way, formatting.thought_choice(way)) for way in ways]
     return Option("thinks", "choice", _tr("Thinking"), help, choices=choices)
 
 

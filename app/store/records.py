@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 
 from app.documents.records import Kind
 from engine.protocol.messages import Answer, AnswerRecording, Loaded, Options, Seconds, StopReason
+from engine.protocol.thought_control import ThoughtChoice
 
 Role = Literal["user", "assistant"]
 State = Literal["complete", "streaming", "interrupted"]
@@ -23,7 +24,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     """The settings for a chat's answers; a preset contains them too. target, draft, engine, context: as in
     `Load`.
 
-    thinks: whether the model thinks before it answers; None leaves that to its chat template.
+    thinks: whether, or how hard, the model thinks before it answers; None leaves that to its chat template.
     tools: whether answers may call the tools that the preferences allow.
     left_out: number of turns at the beginning of the chat that are not sent; always 0 in a preset.
     """
@@ -34,7 +35,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     engine: str = ""
     context: Annotated[int, Meta(ge=16)] | None = None
     options: SavedOptions = msgspec.field(default_factory=SavedOptions)
-    thinks: bool | None = None
+    thinks: ThoughtChoice = None
     tools: bool = True
     left_out: Annotated[int, Meta(ge=0)] = 0
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 from app.connection.conversation import Conversation
 from app.connection.engine import Engine
 from app.window.panes import Panes
-from engine.protocol.thoughts import has_switch, may_think
+from engine.protocol.thought_control import ThoughtChoice, control_of, may_think
 
 
 class ChatThought(QObject):
@@ -23,13 +23,13 @@ class ChatThought(QObject):
 
     def _show(self) -> None:
         template = self._engine.pair.chat_template if self._engine.pair else ""
-        settings = self._chat.settings
+        control, settings = control_of(template), self._chat.settings
         self._chip.show_set(
-            settings.thinks, settings.options.thinking_budget, has_switch=has_switch(template)
+            control.fitted(settings.thinks), settings.options.thinking_budget, control.choices
         )
         self._chip.setVisible(may_think(template))
 
-    def _set(self, thinks: bool | None, budget: int | None) -> None:
+    def _set(self, thinks: ThoughtChoice, budget: int | None) -> None:
         now = self._chat.settings
         options = structs.replace(now.options, thinking_budget=budget)
         self._chat.set_settings(structs.replace(now, thinks=thinks, options=options))

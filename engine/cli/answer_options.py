@@ -6,7 +6,11 @@ from typing import Any
 
 from engine import protocol
 from engine.errors import BadOption
+from engine.protocol.thought_control import EFFORTS, ThoughtChoice, control_of
 from engine.terminal import add_truncation_options, number_or_auto
+
+CHOICES: tuple[ThoughtChoice, ...] = (True, False, *EFFORTS[1:])
+THINKING = ("on", "off", *EFFORTS[1:])  # the choices as they are given
 
 
 def add_drafting_options(parser: argparse.ArgumentParser) -> None:
@@ -188,6 +192,19 @@ def add_constraint_options(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="one of the texts that are given this way; repeatable (default: any text)",
     )
+
+
+def add_thinking_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how much the model thinks; see `template_input`."""
+    group = parser.add_argument_group("thinking", "How much the model thinks before it answers.")
+    group.add_argument(
+        "--thinking",
+        choices=THINKING,
+        metavar="on|off|EFFORT",
+        help="think, do not think, or think with this effort: minimal, low, medium, high, xhigh or max; the "
+        "model's chat template must know it, but off works with every model: its thought is closed at once "
+        "(default: as the model does by itself)",
+    )
     group.add_argument(
         "--thinking-budget",
         type=int,
@@ -219,6 +236,20 @@ def add_ending_options(parser: argparse.ArgumentParser) -> None:
         dest="stop_loops",
         help="do not stop an answer that repeats itself over and over (default: it is stopped)",
     )
+
+
+def template_input(loaded: protocol.Loaded, parsed: argparse.Namespace) -> protocol.TemplateInput:
+    """Return what the loaded model's chat template is told. Raises BadOption if it does not know that."""
+    asked = parsed.thinking
+    choice: ThoughtChoice = {"on": True, "off": False}.get(asked, asked)
+    control = control_of(loaded.chat_template)
+    if choice and choice not in (*control.choices, *control.efforts):
+        known = [word for word, each in zip(THINKING, CHOICES, strict=True) if each in control.choices]
+        raise BadOption(
+            f"The chat template of {loaded.target.name} does not know --thinking {asked}.",
+            f"Choose {' or '.join(known)}, or leave it out." if known else "Leave it out.",
+        )
+    return protocol.TemplateInput(options=control.variables(choice, parsed.thinking_budget))
 
 
 def constraint_of(parsed: argparse.Namespace) -> protocol.Constraint | None:

@@ -18,7 +18,9 @@ from engine.cli.answer_options import (
     add_drafting_options,
     add_ending_options,
     add_sampling_options,
+    add_thinking_options,
     constraint_of,
+    template_input,
 )
 from engine.cli.elsewhere import Answerer
 from engine.cli.own_draft import about_own_draft
@@ -79,6 +81,7 @@ def add(commands: Commands) -> None:
     add_drafting_options(parser)
     add_sampling_options(parser)
     add_constraint_options(parser)
+    add_thinking_options(parser)
     add_ending_options(parser)
 
 
@@ -95,6 +98,8 @@ def run(parsed: argparse.Namespace) -> int:
     fields = {key: values.get(key) for key in protocol.Options.__struct_fields__}
     fields = {key: value for key, value in fields.items() if value is not None}
     fields["shown"] = list(SHOWN)
+    if parsed.thinking == "off":
+        fields["thinking_budget"] = 0  # for templates that cannot turn it off
     options = validated(protocol.Options, fields | {"constraint": constraint_of(parsed)})
     if options.constraint:
         check(options.constraint)  # before anything is loaded
@@ -126,8 +131,9 @@ def run(parsed: argparse.Namespace) -> int:
         say(text, to_stderr=True)
     if loaded.own_draft is not None:
         say(about_own_draft(loaded.own_draft), to_stderr=True)
+    template = template_input(loaded, parsed)
     if parsed.prompt is None:
-        return converse(engine, messages, options)
+        return converse(engine, messages, options, template)
     messages.append(protocol.Message("user", parsed.prompt))
     if parsed.trace:
         bits = 31 if parsed.engine else 63  # what every server takes
@@ -136,7 +142,7 @@ def run(parsed: argparse.Namespace) -> int:
         recording = trace.Recorder(parsed.trace, trace.header(loaded, options, parsed.prompt))
     with recording if parsed.trace else nullcontext() as recorder:
         try:
-            answer = answer_once(engine, messages, options, not parsed.json, recorder)
+            answer = answer_once(engine, messages, options, template, not parsed.json, recorder)
         except AnswerCutShort as cut:
             return fail(cut.error, parsed.json, text=cut.text)
     result: dict[str, Any] = {
@@ -153,7 +159,12 @@ def run(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def converse(engine: Answerer, messages: list[protocol.Message], options: protocol.Options) -> int:
+def converse(
+    engine: Answerer,
+    messages: list[protocol.Message],
+    options: protocol.Options,
+    template: protocol.TemplateInput,
+) -> int:
     """Answer questions from stdin until its end. Ctrl-C stops an answer; at the prompt, it ends the chat."""
     if sys.stdin.isatty():
         say("Enter sends, Ctrl-C stops an answer, Ctrl-D ends the chat.", to_stderr=True)
@@ -170,7 +181,7 @@ def converse(engine: Answerer, messages: list[protocol.Message], options: protoc
             continue
         question = protocol.Message("user", line.rstrip("\n"))
         try:
-            answer = answer_once(engine, [*messages, question], options, show=True)
+            answer = answer_once(engine, [*messages, question], options, template, show=True)
         except AnswerCutShort as cut:
             fail(cut.error, as_json=False)
             continue
@@ -190,6 +201,7 @@ def answer_once(
     engine: Answerer,
     messages: list[protocol.Message],
     options: protocol.Options,
+    template: protocol.TemplateInput,
     show: bool,
     recorder: trace.Recorder | None = None,
 ) -> protocol.Answer:
@@ -217,7 +229,8 @@ def answer_once(
 
     with cancelled_by_ctrl_c(ends_pass=True) as cancelled:
         try:
-            answer = engine.answer(protocol.Chat(id=0, messages=messages, options=options), emit, cancelled)
+            chat = protocol.Chat(id=0, messages=messages, options=options, template=template)
+            answer = engine.answer(chat, emit, cancelled)
         except SpecExecError as error:
             if show and said:
                 say("")

@@ -89,6 +89,11 @@ def expect_its_options(parsed: argparse.Namespace) -> None:
                     f"--{name.replace('_', '-')} is for models on this machine, not for --engine.",
                     "Leave it out: the engine elsewhere has been started with its own.",
                 )
+    if parsed.thinking is not None:
+        raise BadOption(
+            "--thinking is for models on this machine, not for --engine.",
+            "Leave it out: an engine elsewhere does not show its chat template.",
+        )
 
 
 _ITS_OWN = frozenset({

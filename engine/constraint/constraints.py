@@ -10,7 +10,7 @@ from engine.constraint.grammar import Grammars, bad
 from engine.constraint.masks import Bits, Free, Masks, PathState, packed
 from engine.constraint.thought import Before, Headed, Inside, ThoughtRules
 from engine.errors import BadOption
-from engine.protocol import Constraint
+from engine.protocol import Constraint, thoughts
 from engine.protocol.thoughts import ANSWER_HEADERS, CHANNEL, FORCED_HEADERS, START, THOUGHT_MARKS
 from engine.tokenizer import Tokenizer
 
@@ -62,7 +62,7 @@ class Constraints:
             thinking_budget,
         )
         before = b"".join(self._tokens[token] for token in prompt[-_TAIL:]).rstrip()
-        opened = next((opening for opening in _MARKS if before.endswith(opening)), None)
+        opened = thoughts.opened(before.decode(errors="replace")).encode()
         if constraint and not self._names_channels(constraint, answer):
             for opening, header in FORCED_HEADERS.items():
                 answers[opening.encode()] = Headed(rules, header.encode(), answer)

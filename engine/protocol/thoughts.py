@@ -1,7 +1,4 @@
-"""The thought with which some models begin an answer: the marks around it, how to split it off, and what a
-chat template knows of it."""
-
-import re
+"""The thought with which some models begin an answer: the marks around it, and how to split it off."""
 
 # The closing mark by the opening one.
 THOUGHT_MARKS = {
@@ -22,37 +19,20 @@ THOUGHT_MARKS = {
 START, CHANNEL = "<|start|>assistant", "<|channel|>"
 _FINAL = f"{CHANNEL}final<|message|>"
 ANSWER_HEADERS = (f"{START}{_FINAL}", _FINAL)
+# Seed-OSS's prompt without thinking goes on with this behind the opening mark: the model writes there that it
+# is not to think, and closes the thought (chat template of Seed-OSS; ggml-org/llama.cpp, models/templates).
+BUDGET_NOTE = "<seed:cot_budget_reflect>"
 # What follows a closing mark that is forced, by the opening mark.
 FORCED_HEADERS = {"<|channel|>analysis<|message|>": ANSWER_HEADERS[0]}
 MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())
 # The special tokens that are a mark, or a part of one.
 SHOWN = (*MARKS, "<|start|>", "<|channel|>", "<|message|>", "<|channel>")
-SWITCHES = ("enable_thinking", "thinking")  # templates know the variable under either name
-
-_CODE = re.compile(r"\{[%{].*?[%}]\}", re.DOTALL)
-_TEXT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-
-
-def has_switch(template: str) -> bool:
-    """Return whether a chat template reads a variable that turns thinking on or off."""
-    code = " ".join(_TEXT.sub("''", part) for part in _CODE.findall(template))
-    return any(re.search(rf"(?<![.\w]){name}\b", code) for name in SWITCHES)
-
-
-def may_think(template: str) -> bool:
-    """Return whether a model with this chat template may begin answers with a thought."""
-    return has_switch(template) or any(mark in template for mark in MARKS)
-
-
-def switched(thinks: bool) -> dict[str, bool | int | float | str]:
-    """Return the variables of chat templates that turn thinking on or off."""
-    return dict.fromkeys(SWITCHES, thinks)
 
 
 def opened(text: str) -> str:
     """Return the opening mark that `text`, the end of a prompt, ends with, or "". An answer to that prompt
     begins within a thought."""
-    text = text.rstrip()
+    text = text.rstrip().removesuffix(BUDGET_NOTE).rstrip()
     return next((opening for opening in THOUGHT_MARKS if text.endswith(opening)), "")
 
 

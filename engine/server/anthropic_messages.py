@@ -6,18 +6,18 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from engine.calls.offer import ToolOffer
-from engine.protocol import Message, Options, TemplateInput, TemplateOption, ToolCall
-from engine.protocol.thoughts import switched
+from engine.protocol import Message, Options, ToolCall
+from engine.protocol.thought_control import Effort, ThoughtChoice
 from engine.server.fields import read_fields
 from engine.server.prompt_request import (
     Content,
     PromptRequest,
     SamplingFields,
+    budget_of,
     refused_content,
     text_of,
 )
 from engine.server.structure import constraint_of
-from engine.server.thought_fields import Effort, budget_of, effort_options
 from engine.server.tool_fields import offer_of, tool_of
 
 HARMLESS = frozenset(
@@ -109,9 +109,8 @@ def read_messages(body: bytes) -> PromptRequest:
         model=fields.model,
         options=options,
         messages=_messages(fields.system, fields.messages),
-        template=TemplateInput(
-            options={**effort_options(effort), **_switch(thinking), **fields.chat_template_kwargs}
-        ),
+        thinks=_choice(thinking, effort),
+        template_options=fields.chat_template_kwargs,
         offer=_offer(fields.tools, fields.tool_choice),
         shows_thoughts=thinking is None or thinking.display != "omitted",
         streams=fields.stream,
@@ -125,7 +124,7 @@ def read_count(body: bytes) -> PromptRequest:
         model=fields.model,
         options=Options(),
         messages=_messages(fields.system, fields.messages),
-        template=TemplateInput(options=_switch(fields.thinking)),
+        thinks=_choice(fields.thinking),
         offer=_offer(fields.tools, fields.tool_choice),
     )
 
@@ -141,8 +140,10 @@ def _offer(given: list[MessageTool], choice: MessageChoice) -> ToolOffer:
     return offer_of(tools, CHOICES[choice.type], named, not choice.disable_parallel_tool_use)
 
 
-def _switch(thinking: Thinking | None) -> dict[str, TemplateOption]:
-    return {} if thinking is None else switched(thinking.type != "disabled")
+def _choice(thinking: Thinking | None, effort: Effort | None = None) -> ThoughtChoice:
+    if thinking is None:
+        return effort
+    return False if thinking.type == "disabled" else effort or True
 
 
 def _budget(fields: MessageFields, effort: Effort | None) -> int | None:

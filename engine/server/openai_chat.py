@@ -5,18 +5,19 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from engine.calls.offer import ToolOffer
-from engine.protocol import Message, TemplateInput, ToolCall
+from engine.protocol import Message, ToolCall
+from engine.protocol.thought_control import Effort
 from engine.server.faults import RequestFault
 from engine.server.fields import read_fields
 from engine.server.openai_fields import CompletionFields
 from engine.server.prompt_request import (
     Content,
     PromptRequest,
+    budget_of,
     only,
     text_of,
 )
 from engine.server.structure import constraint_of
-from engine.server.thought_fields import Effort, budget_of, effort_options
 from engine.server.tool_fields import offer_of, tool_of
 
 HARMLESS = frozenset({
@@ -116,9 +117,8 @@ def read_chat(body: bytes) -> PromptRequest:
         model=fields.model,
         options=options,
         messages=[_message(each, f"messages[{index}]") for index, each in enumerate(fields.messages)],
-        template=TemplateInput(
-            options={**effort_options(fields.reasoning_effort), **fields.chat_template_kwargs}
-        ),
+        thinks=fields.reasoning_effort,
+        template_options=fields.chat_template_kwargs,
         offer=_offer(fields),
         shows_thoughts=fields.include_reasoning,
         streams=fields.stream,

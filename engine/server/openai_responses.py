@@ -8,13 +8,21 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from engine.calls.offer import ToolOffer
-from engine.protocol import Message, TemplateInput, ToolCall
+from engine.protocol import Message, ToolCall
+from engine.protocol.thought_control import Effort
 from engine.server.faults import RequestFault
 from engine.server.fields import read_fields
 from engine.server.openai_chat import HARMLESS, ROLES
-from engine.server.prompt_request import Content, PromptRequest, SamplingFields, TextPart, only, text_of
+from engine.server.prompt_request import (
+    Content,
+    PromptRequest,
+    SamplingFields,
+    TextPart,
+    budget_of,
+    only,
+    text_of,
+)
 from engine.server.structure import constraint_of
-from engine.server.thought_fields import Effort, budget_of, effort_options
 from engine.server.tool_fields import offer_of, tool_of
 
 PLAIN = {"format": {"type": "text"}}
@@ -102,7 +110,8 @@ def read_response(body: bytes) -> PromptRequest:
         model=fields.model,
         options=options,
         messages=messages,
-        template=TemplateInput(options={**effort_options(effort), **fields.chat_template_kwargs}),
+        thinks=effort,
+        template_options=fields.chat_template_kwargs,
         offer=_offer(fields),
         streams=fields.stream,
     )

@@ -7,12 +7,11 @@ import msgspec
 from msgspec import Struct
 
 from engine.calls.offer import NO_OFFER, ToolOffer
-from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
+from engine.protocol import Constraint, Message, Options, TemplateOption
+from engine.protocol.thought_control import Effort, ThoughtChoice
 from engine.protocol.thoughts import SHOWN
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
-
-NO_INPUT = TemplateInput()
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +19,17 @@ class PromptRequest:
     """A prompt and how to answer it.
 
     model: the name that the client gave. messages: the chat; empty if `prompt` is a text to continue.
-    template: what else the chat template reads. offer: the tools that the answer may call. shows_thoughts:
-    whether the client wants thoughts. streams: whether it wants events instead of one JSON object.
+    thinks: whether, or how hard, the model is to think. template_options: further variables of the chat
+    template. offer: the tools that the answer may call. shows_thoughts: whether the client wants thoughts.
+    streams: whether it wants events instead of one JSON object.
     """
 
     model: str
     options: Options
     messages: list[Message] = field(default_factory=list)
     prompt: str | None = None
-    template: TemplateInput = NO_INPUT
+    thinks: ThoughtChoice = None
+    template_options: dict[str, TemplateOption] = field(default_factory=dict)
     offer: ToolOffer = NO_OFFER
     shows_thoughts: bool = True
     streams: bool = False
@@ -116,6 +117,11 @@ def biases_of(logit_bias: dict[str, float]) -> dict[int, float]:
 
 def stops_of(stop: str | list[str]) -> list[str]:
     return [stop] if isinstance(stop, str) else stop
+
+
+def budget_of(effort: Effort | None, budget: int | None) -> int | None:
+    """Return the budget of the thought: none for the effort "none", which not every template knows."""
+    return 0 if effort == "none" else budget
 
 
 def only(name: str, value: object, *allowed: object) -> None:

@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from engine import protocol
-from engine.calls.formats import CallFormat, format_of
 from engine.server import (
     anthropic_messages,
     message_reply,
@@ -145,7 +144,7 @@ class Site:
             model = await self._model(asked.model)
             wording = interface.wording(asked, model.name)
             events = self._events(asked, model, _asker(request))
-            parts = parts_of(asked, self._format())
+            parts = parts_of(asked, self._template())
             if asked.streams:
                 return await replies.sent_as_events(request, events, wording, parts, interface.last)
             return await replies.sent_whole(request, events, wording, parts)
@@ -165,17 +164,17 @@ class Site:
             )
         loaded = self._engine.loaded
         target = loaded.target.path if loaded else str(model.path)
-        chat = chat_of(asked, self._format(), asker, target)
+        chat = chat_of(asked, self._template(), asker, target)
         async with contextlib.aclosing(self._engine.answer(chat)) as events:
             async for event in events:
                 if isinstance(event, protocol.Answer):
                     self._metrics.count_answer(event)
                 yield event
 
-    def _format(self) -> CallFormat:
-        """Return how the loaded model writes calls."""
+    def _template(self) -> str:
+        """Return the loaded model's chat template."""
         loaded = self._engine.loaded
-        return format_of(loaded.chat_template if loaded else "")
+        return loaded.chat_template if loaded else ""
 
     async def _model(self, name: str) -> ServedModel:
         """Return the loaded model if the client means it; otherwise load the one that it names, if that is
@@ -223,7 +222,7 @@ class Site:
     async def _count(self, request: Request) -> Response:
         asked = anthropic_messages.read_count(await request.body())
         await self._load_first()
-        return JSONResponse({"input_tokens": await self._engine.count(count_of(asked, self._format()))})
+        return JSONResponse({"input_tokens": await self._engine.count(count_of(asked, self._template()))})
 
     async def _health(self, request: Request) -> Response:
         loaded = self._engine.loaded

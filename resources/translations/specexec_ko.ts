@@ -3571,12 +3571,8 @@ other: everything else</source>
             <translation>생각</translation>
         </message>
         <message>
-            <source>Thinking: off</source>
-            <translation>생각: 끔</translation>
-        </message>
-        <message>
-            <source>Thinking: on</source>
-            <translation>생각: 켬</translation>
+            <source>Thinking: {}</source>
+            <translation>생각: {}</translation>
         </message>
         <message>
             <source>{}, at most {} tokens</source>
@@ -3585,10 +3581,6 @@ other: everything else</source>
     </context>
     <context>
         <name>ThoughtPopup</name>
-        <message>
-            <source>As the model does by itself</source>
-            <translation>모델의 기본값대로</translation>
-        </message>
         <message>
             <source>At its limit, the thought is closed and the answer begins.</source>
             <translation>한도에 이르면 생각을 끝내고 답변을 시작합니다.</translation>
@@ -3600,14 +3592,6 @@ other: everything else</source>
         <message>
             <source>No limit</source>
             <translation>한도 없음</translation>
-        </message>
-        <message>
-            <source>Off</source>
-            <translation>끔</translation>
-        </message>
-        <message>
-            <source>On</source>
-            <translation>켬</translation>
         </message>
         <message>
             <source>Think before answering</source>
@@ -4553,10 +4537,6 @@ other: everything else</source>
             <translation>답변</translation>
         </message>
         <message>
-            <source>As the model does by itself</source>
-            <translation>모델의 기본값대로</translation>
-        </message>
-        <message>
             <source>Ask for the probability of each token, and of this many alternatives. “Colour the answer”, beside the chat, shows them.</source>
             <translation>각 토큰의 확률과, 이 개수만큼의 다른 후보의 확률을 요청합니다. 대화 옆의 “답변에 색 입히기”에서 볼 수 있습니다.</translation>
         </message>
@@ -4709,10 +4689,6 @@ other: everything else</source>
             <translation>끔</translation>
         </message>
         <message>
-            <source>On</source>
-            <translation>켬</translation>
-        </message>
-        <message>
             <source>Presence penalty</source>
             <translation>존재 페널티</translation>
         </message>
@@ -4821,8 +4797,8 @@ other: everything else</source>
             <translation>1보다 크면 텍스트에 이미 나온 토큰의 확률이 낮아집니다.</translation>
         </message>
         <message>
-            <source>Whether the model thinks before it answers, for models that can do either.</source>
-            <translation>모델이 답하기 전에 생각할지 정합니다. 둘 다 할 수 있는 모델에만 적용됩니다.</translation>
+            <source>Whether the model thinks before it answers, and how hard, for models that leave the choice.</source>
+            <translation>모델이 답하기 전에 생각할지, 얼마나 깊이 생각할지 정합니다. 선택할 수 있는 모델에만 적용됩니다.</translation>
         </message>
         <message>
             <source>Whole chat</source>
@@ -6569,12 +6545,20 @@ other: everything else</source>
     <context>
         <name>words</name>
         <message>
+            <source>As the model does by itself</source>
+            <translation>모델의 기본값대로</translation>
+        </message>
+        <message>
             <source>End</source>
             <translation>종료</translation>
         </message>
         <message>
             <source>First token after</source>
             <translation>첫 토큰까지</translation>
+        </message>
+        <message>
+            <source>High</source>
+            <translation>높음</translation>
         </message>
         <message>
             <source>Loading the model</source>
@@ -6585,12 +6569,36 @@ other: everything else</source>
             <translation>미리 추측하는 작은 모델 불러오는 중</translation>
         </message>
         <message>
+            <source>Low</source>
+            <translation>낮음</translation>
+        </message>
+        <message>
+            <source>Maximum</source>
+            <translation>최대</translation>
+        </message>
+        <message>
+            <source>Medium</source>
+            <translation>중간</translation>
+        </message>
+        <message>
+            <source>Minimal</source>
+            <translation>최소</translation>
+        </message>
+        <message>
             <source>Model</source>
             <translation>모델</translation>
         </message>
         <message>
             <source>None (plain decoding)</source>
             <translation>없음(일반 디코딩)</translation>
+        </message>
+        <message>
+            <source>Off</source>
+            <translation>끔</translation>
+        </message>
+        <message>
+            <source>On</source>
+            <translation>켬</translation>
         </message>
         <message>
             <source>Preparing the model; this takes longer the first time</source>
@@ -6643,6 +6651,10 @@ other: everything else</source>
         <message>
             <source>Tokens per pass</source>
             <translation>패스당 토큰</translation>
+        </message>
+        <message>
+            <source>Very high</source>
+            <translation>매우 높음</translation>
         </message>
         <message>
             <source>complete</source>

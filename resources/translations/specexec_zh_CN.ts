@@ -3571,12 +3571,8 @@ other: everything else</source>
             <translation>思考</translation>
         </message>
         <message>
-            <source>Thinking: off</source>
-            <translation>思考：关</translation>
-        </message>
-        <message>
-            <source>Thinking: on</source>
-            <translation>思考：开</translation>
+            <source>Thinking: {}</source>
+            <translation>思考：{}</translation>
         </message>
         <message>
             <source>{}, at most {} tokens</source>
@@ -3585,10 +3581,6 @@ other: everything else</source>
     </context>
     <context>
         <name>ThoughtPopup</name>
-        <message>
-            <source>As the model does by itself</source>
-            <translation>按模型自身的方式</translation>
-        </message>
         <message>
             <source>At its limit, the thought is closed and the answer begins.</source>
             <translation>达到上限时，思考结束，回答开始。</translation>
@@ -3600,14 +3592,6 @@ other: everything else</source>
         <message>
             <source>No limit</source>
             <translation>不限</translation>
-        </message>
-        <message>
-            <source>Off</source>
-            <translation>关</translation>
-        </message>
-        <message>
-            <source>On</source>
-            <translation>开</translation>
         </message>
         <message>
             <source>Think before answering</source>
@@ -4553,10 +4537,6 @@ other: everything else</source>
             <translation>回答</translation>
         </message>
         <message>
-            <source>As the model does by itself</source>
-            <translation>按模型自身的方式</translation>
-        </message>
-        <message>
             <source>Ask for the probability of each token, and of this many alternatives. “Colour the answer”, beside the chat, shows them.</source>
             <translation>请求每个词元的概率，以及另外这么多个候选词元的概率。对话旁的“为回答着色”会显示它们。</translation>
         </message>
@@ -4709,10 +4689,6 @@ other: everything else</source>
             <translation>关</translation>
         </message>
         <message>
-            <source>On</source>
-            <translation>开</translation>
-        </message>
-        <message>
             <source>Presence penalty</source>
             <translation>存在惩罚</translation>
         </message>
@@ -4821,8 +4797,8 @@ other: everything else</source>
             <translation>大于 1 的值使文本中已出现的词元更不易再出现。</translation>
         </message>
         <message>
-            <source>Whether the model thinks before it answers, for models that can do either.</source>
-            <translation>模型是否在回答前思考，适用于两种方式都支持的模型。</translation>
+            <source>Whether the model thinks before it answers, and how hard, for models that leave the choice.</source>
+            <translation>模型回答前是否思考以及思考多深，适用于可以选择的模型。</translation>
         </message>
         <message>
             <source>Whole chat</source>
@@ -6569,12 +6545,20 @@ other: everything else</source>
     <context>
         <name>words</name>
         <message>
+            <source>As the model does by itself</source>
+            <translation>按模型自身的方式</translation>
+        </message>
+        <message>
             <source>End</source>
             <translation>结束原因</translation>
         </message>
         <message>
             <source>First token after</source>
             <translation>首个词元用时</translation>
+        </message>
+        <message>
+            <source>High</source>
+            <translation>高</translation>
         </message>
         <message>
             <source>Loading the model</source>
@@ -6585,12 +6569,36 @@ other: everything else</source>
             <translation>正在加载用于预先猜测的小模型</translation>
         </message>
         <message>
+            <source>Low</source>
+            <translation>低</translation>
+        </message>
+        <message>
+            <source>Maximum</source>
+            <translation>最高</translation>
+        </message>
+        <message>
+            <source>Medium</source>
+            <translation>中</translation>
+        </message>
+        <message>
+            <source>Minimal</source>
+            <translation>极低</translation>
+        </message>
+        <message>
             <source>Model</source>
             <translation>模型</translation>
         </message>
         <message>
             <source>None (plain decoding)</source>
             <translation>无（普通解码）</translation>
+        </message>
+        <message>
+            <source>Off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <source>On</source>
+            <translation>开</translation>
         </message>
         <message>
             <source>Preparing the model; this takes longer the first time</source>
@@ -6643,6 +6651,10 @@ other: everything else</source>
         <message>
             <source>Tokens per pass</source>
             <translation>每遍词元数</translation>
+        </message>
+        <message>
+            <source>Very high</source>
+            <translation>很高</translation>
         </message>
         <message>
             <source>complete</source>

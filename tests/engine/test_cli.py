@@ -13,7 +13,7 @@ from safetensors.numpy import load_file, save_file
 
 from engine import cli
 from engine.cli.chat import answer_once
-from engine.protocol import Message, Options
+from engine.protocol import Message, Options, TemplateInput
 from tests.app.fake_engine import answer
 from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
@@ -145,7 +145,7 @@ def test_an_answer_that_was_stopped_because_it_repeats_itself_says_so(capsys, st
         def answer(self, chat, emit, cancelled):
             return answer(chat.id, "ha ha", stop_reason)
 
-    answer_once(Engine(), [Message("user", "hi")], Options(), show=True)
+    answer_once(Engine(), [Message("user", "hi")], Options(), TemplateInput(), show=True)
     assert ("repeats itself and was stopped" in capsys.readouterr().err) == (stop_reason == "repetition")
 
 

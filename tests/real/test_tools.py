@@ -5,7 +5,6 @@ import json
 import pytest
 
 from engine import protocol
-from engine.calls.formats import format_of
 from engine.protocol import AnswerBegun, TextDelta
 from engine.server.chat_request import chat_of, count_of, parts_of
 from engine.server.openai_chat import read_chat
@@ -31,11 +30,11 @@ def engine():
     engine = EngineService()
     load = protocol.Load(id=1, target=str(path), draft="none", device="cpu", context=1024)
     loaded = engine.load(load, lambda event: None, lambda: False)
-    return engine, format_of(loaded.chat_template)
+    return engine, loaded.chat_template
 
 
 def ask(engine, **fields):
-    service, format = engine
+    service, template = engine
     body = {
         "model": "m",
         "messages": [QUESTION],
@@ -45,7 +44,7 @@ def ask(engine, **fields):
         **fields,
     }
     asked = read_chat(json.dumps(body).encode())
-    parts = parts_of(asked, format)
+    parts = parts_of(asked, template)
 
     def emit(event):
         if isinstance(event, AnswerBegun):
@@ -53,9 +52,9 @@ def ask(engine, **fields):
         elif isinstance(event, TextDelta):
             list(parts.add(event))
 
-    answer = service.answer(chat_of(asked, format, "", ""), emit, lambda: False)
+    answer = service.answer(chat_of(asked, template, "", ""), emit, lambda: False)
     list(parts.finish())
-    assert answer.prompt_tokens == service.count(count_of(asked, format)).tokens
+    assert answer.prompt_tokens == service.count(count_of(asked, template)).tokens
     return parts.parts, answer
 
 

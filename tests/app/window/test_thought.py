@@ -8,11 +8,12 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
-from app.conversation.thought_chip import WAYS
 from app.window.window import Window
 from engine.protocol import messages
+from engine.protocol.thought_control import ThoughtChoice
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, load_at_once, loaded
 from tests.app.window.test_window import ask, delta, last_answer, last_request, reach
+from tests.engine.chat_templates import GPT_OSS, MISTRAL_MEDIUM
 
 TEMPLATE = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>{% endif %}"
 
@@ -50,7 +51,7 @@ def test_the_switch_and_the_budget_apply_to_the_next_answer(
     assert asked(engines).template == messages.TemplateInput(), "what the template does by itself"
     assert asked(engines).options.thinking_budget is None
 
-    chip.popup.way.setCurrentIndex(WAYS.index(True))
+    chip.popup.way.setCurrentIndex(chip.popup.choices.index(True))
     chip.popup.budget.setValue(512)
     assert chip.button.text() == "Thinking: on, at most 512 tokens"
     engines.last.say(answer(ask(thinker, engines, qtbot)))
@@ -59,12 +60,45 @@ def test_the_switch_and_the_budget_apply_to_the_next_answer(
     assert asked(engines).options.thinking_budget == 512
     assert "</think>" in asked(engines).options.shown
 
-    chip.popup.way.setCurrentIndex(WAYS.index(False))
+    chip.popup.way.setCurrentIndex(chip.popup.choices.index(False))
     assert chip.button.text() == "Thinking: off"
     assert not chip.popup.budget.isEnabled()
     engines.last.say(answer(ask(thinker, engines, qtbot)))
     reach(thinker, qtbot, State.READY)
     assert asked(engines).template.options["enable_thinking"] is False
+
+
+@pytest.mark.parametrize(
+    ("template", "offered", "choice", "shown", "effort"),
+    [
+        (GPT_OSS, ["As the model does by itself", "Low", "Medium", "High"], "high", "Thinking: high", "high"),
+        (MISTRAL_MEDIUM, ["As the model does by itself", "On", "Off"], True, "Thinking: on", "high"),
+    ],
+)
+def test_the_efforts_that_the_template_knows_can_be_chosen(
+    make_window: Callable[..., Window],
+    engines: FakeEngines,
+    qtbot: QtBot,
+    template: str,
+    offered: list[str],
+    choice: ThoughtChoice,
+    shown: str,
+    effort: str,
+) -> None:
+    def load(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            connection.say(structs.replace(loaded(request.id), chat_template=template))
+
+    engines.script = load
+    window = make_window(engines)
+    reach(window, qtbot, State.READY)
+    chip = window._panes.thought
+    assert [chip.popup.way.itemText(index) for index in range(chip.popup.way.count())] == offered
+    chip.popup.way.setCurrentIndex(chip.popup.choices.index(choice))
+    assert chip.button.text() == shown
+    engines.last.say(answer(ask(window, engines, qtbot)))
+    reach(window, qtbot, State.READY)
+    assert asked(engines).template.options == {"reasoning_effort": effort}
 
 
 @pytest.mark.parametrize("opened", ["", "<think>"])

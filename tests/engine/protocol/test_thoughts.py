@@ -11,8 +11,6 @@ from engine.protocol.thoughts import (
     THOUGHT_MARKS,
     ThoughtSplitter,
     closing_of,
-    has_switch,
-    may_think,
     opened,
 )
 
@@ -65,24 +63,7 @@ def test_text_is_released_as_soon_as_it_is_certain():
 def test_what_a_prompt_leaves_open():
     assert opened("<|im_start|>assistant\n<think>\n") == "<think>"
     assert opened("<think>\n\n</think>\n\n") == ""
-
-
-@pytest.mark.parametrize(
-    ("template", "expected"),
-    [
-        ("{%- if enable_thinking is defined and enable_thinking is false %}", True),
-        ("{% if not thinking is defined %}{% set thinking = false %}{% endif %}", True),
-        ("{{ message.thinking }} {{ 'deep thinking subroutine' }} thinking", False),
-        ("{# enable_thinking #}{{ messages[0]['thinking'] }}", False),
-    ],
-)
-def test_a_template_has_a_switch_if_it_reads_the_variable(template: str, expected: bool) -> None:
-    assert has_switch(template) is expected
-
-
-def test_a_model_may_think_if_its_template_has_marks() -> None:
-    assert may_think("{{ content.split('</think>')[-1] }}")
-    assert not may_think("{{ message.content }}")
+    assert opened("<seed:think><seed:cot_budget_reflect>\n") == "<seed:think>"
 
 
 def test_the_mark_that_closes_an_open_thought_is_known() -> None:

@@ -14,9 +14,12 @@ CASES = {
 }
 
 
+TEMPLATE = "{% if enable_thinking and reasoning_effort not in ['none', 'low', 'high'] %}{% endif %}"
+
+
 @pytest.fixture(scope="module")
 def engine() -> ScriptedEngine:
-    return ScriptedEngine()
+    return ScriptedEngine(TEMPLATE)
 
 
 @pytest.fixture(params=CASES)
@@ -91,6 +94,7 @@ def test_a_thought_that_is_cut_off_is_no_text(engine, gpt, claude):
     [
         ({}, {}, None),
         ({"reasoning_effort": "high"}, {"enable_thinking": True, "reasoning_effort": "high"}, None),
+        ({"reasoning_effort": "max"}, {"enable_thinking": True, "reasoning_effort": "high"}, None),
         ({"reasoning_effort": "none"}, {"enable_thinking": False, "reasoning_effort": "none"}, 0),
         ({"chat_template_kwargs": {"enable_thinking": False}}, {"enable_thinking": False}, None),
         ({"thinking_budget": 9}, {}, 9),
