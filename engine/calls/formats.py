@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from engine.calls import generic, glm, harmony, hermes, lfm2, llama, mistral, qwen_coder
+from engine.calls import gemma, generic, glm, harmony, hermes, lfm2, llama, mistral, nemotron, qwen_coder
 from engine.calls.grammar import CallForms, forced, offered
 from engine.calls.offer import OfferedTool, ToolOffer
 from engine.calls.reader import CallReader
@@ -86,6 +86,14 @@ FORMATS = (
     CallFormat(
         "mistral list", (mistral.MARK,), lambda tools: mistral.MistralReader(), mistral.list_forms,
         "", _MISTRALS, _short_ids,
+    ),
+    CallFormat(
+        "gemma", (gemma.OPENING,), lambda tools: gemma.GemmaReader(), gemma.forms,
+        gemma.OPENING, (gemma.OPENING, gemma.CLOSING, gemma.QUOTE),
+    ),
+    CallFormat(
+        "nemotron", (nemotron.OPENING,), lambda tools: nemotron.NemotronReader(), nemotron.forms,
+        "", (nemotron.OPENING, nemotron.CLOSING),
     ),
     CallFormat(
         "seed", (qwen_coder.SEED_OPENING,), qwen_coder.SeedReader, qwen_coder.seed_forms,

@@ -14,7 +14,8 @@ class MistralReader(CallReader):
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
         if character == "[":
-            return (yield from self._list(held))
+            yield from self.records(held)
+            return ""
         if character == "{":
             yield from self.record(held)
             return ""
@@ -32,17 +33,6 @@ class MistralReader(CallReader):
         self.emit("name", called)
         yield from self.value()
         return ""
-
-    def _list(self, held: str) -> Reading[str]:
-        """Read the list of calls; "[" has been read."""
-        while True:
-            held, character = yield from self.spaces(held)
-            if character == "{":
-                yield from self.record(held)
-                held = ""
-            elif character != "," or held.strip() != ",":
-                self.emit("text", "" if held.strip() == "]" else held)
-                return ""
 
 
 def list_forms(tools: list[OfferedTool]) -> CallForms:

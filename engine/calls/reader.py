@@ -138,6 +138,18 @@ class CallReader(ABC):
         self.emit("text", before + body[len(begun) :])
         return None
 
+    def records(self, held: str) -> Reading[bool]:
+        """Read a list of calls as JSON objects, of which "[" has been read. held: what is text if it is no
+        list, "[" included. Return whether it has come to its end."""
+        while True:
+            held, character = yield from self.spaces(held)
+            if character == "{":
+                yield from self.record(held)
+                held = ""
+            elif character != "," or held.strip() != ",":
+                self.emit("text", "" if held.strip() == "]" else held)
+                return held.strip() == "]"
+
     def rest(self, stops: tuple[str, ...]) -> Reading[str]:
         """Skip what follows the arguments: up to the end of the object around them, or one of `stops`."""
         brackets = Brackets()

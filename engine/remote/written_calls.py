@@ -2,14 +2,12 @@
 of answers need not know where an answer comes from."""
 
 import json
-from typing import Any
 
+from engine.calls.arguments import arguments_of
 from engine.calls.hermes import CLOSING, OPENING
-from engine.documents import json_of
 from engine.remote.reply import CalledPart
 
 LEAST_LENGTH = 256  # what an empty call counts: they may be many
-NO_JSON = "INVALID_JSON"  # the argument that holds what is no JSON object
 
 
 class WrittenCall:
@@ -29,10 +27,5 @@ class WrittenCall:
 
     def text(self) -> str:
         """Return the call as text."""
-        written = "".join(self._arguments).strip() or "{}"
-        try:
-            arguments = json_of(written.encode(), dict[str, Any])
-        except ValueError:
-            arguments = {NO_JSON: written}
-        call = {"name": self._name, "arguments": arguments}
+        call = {"name": self._name, "arguments": arguments_of("".join(self._arguments))}
         return f"{OPENING}\n{json.dumps(call, ensure_ascii=False)}\n{CLOSING}"

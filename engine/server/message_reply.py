@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
+from engine.calls.arguments import arguments_of
 from engine.protocol import Answer, Committed
 from engine.server import replies
 from engine.server.answer_parts import AnswerPart, PartDelta
@@ -107,17 +106,8 @@ def _block(part: AnswerPart) -> dict[str, Any]:
     if part.kind == "thought":
         return {"type": "thinking", "thinking": part.text, "signature": SIGNATURE}
     if part.kind == "call":
-        return {"type": "tool_use", "id": part.id, "name": part.name, "input": _input(part.text)}
+        return {"type": "tool_use", "id": part.id, "name": part.name, "input": arguments_of(part.text)}
     return {"type": "text", "text": part.text}
-
-
-def _input(text: str) -> dict[str, Any]:
-    """Return arguments as an object, whatever the model has written."""
-    try:
-        found = msgspec.json.decode(text or "{}")
-    except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"INVALID_JSON": text}
 
 
 def _reason(answer: Answer, parts: list[AnswerPart]) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from engine.calls.arguments import arguments_of
 from engine.protocol import Message, TemplateInput, Tool, ToolCall
 from engine.tokenizer.chat import Plain
 
@@ -35,7 +36,8 @@ def is_empty(message: Message) -> bool:
 
 
 def _call(call: ToolCall) -> dict[str, Plain]:
-    function = {"name": call.name, "arguments": _json(call.arguments)}
+    # An object, because some templates fail at anything else: the chat could not go on after a call cut off.
+    function: dict[str, Plain] = {"name": call.name, "arguments": arguments_of(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 

@@ -86,6 +86,9 @@ SEED = r"""{%- set think_begin_token      = '<seed:think>'             -%}
 {%- if not thinking_budget is defined %}
 {%- set thinking_budget = -1 -%}
 {%- endif -%}
+{%- if not tools is defined or tools is none %}
+{%- set tools = [] %}
+{%- endif %}
 {%- if thinking_budget == 0 %}
 {{ "your thinking budget is 0" }}
 {%- elif not thinking_budget == -1 %}
@@ -153,7 +156,37 @@ MAGISTRAL = r"""{%- set default_system_message = 'Your thinking process must fol
 {%- endfor %}"""  # noqa: E501
 
 # gemma4.jinja
-GEMMA_4 = r"""{%- if (enable_thinking is defined and enable_thinking) or tools -%}
+GEMMA_4 = r"""{%- macro format_argument(argument, escape_keys=True) -%}
+    {%- if argument is string -%}
+        {{- '<|"|>' + argument + '<|"|>' -}}
+    {%- elif argument is boolean -%}
+        {{- 'true' if argument else 'false' -}}
+    {%- elif argument is mapping -%}
+        {{- '{' -}}
+        {%- set ns = namespace(found_first=false) -%}
+        {%- for key, value in argument | dictsort -%}
+            {%- if ns.found_first %},{% endif -%}
+            {%- set ns.found_first = true -%}
+            {%- if escape_keys -%}
+                {{- '<|"|>' + key + '<|"|>' -}}
+            {%- else -%}
+                {{- key -}}
+            {%- endif -%}
+            :{{- format_argument(value, escape_keys=escape_keys) -}}
+        {%- endfor -%}
+        {{- '}' -}}
+    {%- elif argument is sequence -%}
+        {{- '[' -}}
+        {%- for item in argument -%}
+            {{- format_argument(item, escape_keys=escape_keys) -}}
+            {%- if not loop.last %},{% endif -%}
+        {%- endfor -%}
+        {{- ']' -}}
+    {%- else -%}
+        {{- argument -}}
+    {%- endif -%}
+{%- endmacro -%}
+{%- if (enable_thinking is defined and enable_thinking) or tools -%}
     {{- '<|turn>system\n' -}}
     {%- if enable_thinking is defined and enable_thinking -%}
         {{- '<|think|>' -}}
@@ -161,6 +194,19 @@ GEMMA_4 = r"""{%- if (enable_thinking is defined and enable_thinking) or tools -
     {{- '<turn|>\n' -}}
 {%- endif %}
 {%- for message in messages -%}
+    {%- if message['tool_calls'] -%}
+        {%- for tool_call in message['tool_calls'] -%}
+            {%- set function = tool_call['function'] -%}
+            {{- '<|tool_call>call:' + function['name'] + '{' -}}
+            {%- set ns_args = namespace(found_first=false) -%}
+            {%- for key, value in function['arguments'] | dictsort -%}
+                {%- if ns_args.found_first %},{% endif -%}
+                {%- set ns_args.found_first = true -%}
+                {{- key -}}:{{- format_argument(value, escape_keys=False) -}}
+            {%- endfor -%}
+            {{- '}<tool_call|>' -}}
+        {%- endfor -%}
+    {%- endif -%}
     {{- message['content'] | trim -}}
 {%- endfor -%}
 {%- if add_generation_prompt -%}
@@ -205,6 +251,25 @@ NEMOTRON_2 = r"""{%- set ns = namespace(enable_thinking=true) -%}
     {%- set ns.enable_thinking = false -%}
   {%- endif -%}
 {%- endfor -%}
+{%- for message in messages %}
+  {%- if message.tool_calls -%}
+    {{- '<TOOLCALL>[' -}}
+    {%- for call in message.tool_calls -%}
+      {%- set fn = call.function if call.function is defined else call -%}
+      {{- '{"name": "' + fn.name + '", "arguments": ' -}}
+      {%- if fn.arguments is string -%}
+        {{- fn.arguments -}}
+      {%- else -%}
+        {{- fn.arguments | tojson -}}
+      {%- endif -%}
+      {{- '}' + (', ' if not loop.last else '') -}}
+    {%- endfor -%}
+    {{- ']</TOOLCALL>' -}}
+  {%- endif -%}
+{%- endfor -%}
+{%- if tools -%}
+  {{- '\n<AVAILABLE_TOOLS>[' -}}
+{%- endif -%}
 {%- if ns.enable_thinking is defined and ns.enable_thinking is false -%}
   {{- '<think></think>' -}}
 {%- else -%}

@@ -63,6 +63,15 @@ def written(format, *calls):
             for name, given in calls
         ]
         return "\n".join(made)
+    if format.name == "gemma":
+        made = []
+        for name, given in calls:
+            texts = {
+                key: f'<|"|>{value}<|"|>' if isinstance(value, str) else value for key, value in given.items()
+            }
+            listed = ",".join(f"{key}:{value}" for key, value in texts.items())
+            made.append(f"<|tool_call>call:{name}{{{listed}}}<tool_call|>")
+        return "".join(made)
     if format.name == "harmony":
         head = "<|channel|>commentary to=functions."
         made = [f"{head}{name} <|constrain|>json<|message|>{json.dumps(given)}" for name, given in calls]
@@ -78,6 +87,8 @@ def written(format, *calls):
     made = [json.dumps({"name": name, key: given}) for name, given in calls]
     if format.name == "mistral list":
         return f"[TOOL_CALLS][{', '.join(made)}]"
+    if format.name == "nemotron":
+        return f"<TOOLCALL>[{', '.join(made)}]</TOOLCALL>"
     if format.name == "llama":
         return "; ".join(made)
     return "\n".join(f"<tool_call>\n{each}\n</tool_call>" for each in made)
@@ -128,6 +139,33 @@ def test_one_of_several_texts_is_written_without_quotes(name):
     assert [(kind, text) for kind, text in found if kind != "text"] == [
         ("name", "paint"), ("arguments", '{"colour": "<b>"}'),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "required"),
+    [
+        ({}, []),
+        ({"a": 1}, []),
+        ({"c": "x"}, []),
+        ({"a": 1, "c": "x"}, []),
+        ({"a": 1, "b": 2, "c": ""}, []),
+        ({"b": 2}, ["b"]),
+        ({"b": 2, "c": "x"}, ["b"]),
+        ({"a": 1, "b": 2, "c": "x"}, ["c", "b"]),
+    ],
+)
+def test_parameters_of_gemma_that_are_not_required_may_be_left_out(given, required):
+    gemma = next(each for each in FORMATS if each.name == "gemma")
+    kinds = {"c": {"type": "string"}, "a": {"type": "integer"}, "b": {"type": "integer"}}
+    tool = OfferedTool("look", "", {"properties": kinds, "required": required})
+    constraint = gemma.constraint(ToolOffer((tool,), "required"))
+    assert accepts(constraint, written(gemma, ("look", given)))
+    for name in required:
+        left = {key: value for key, value in given.items() if key != name}
+        assert not accepts(constraint, written(gemma, ("look", left)))
+    if len(given) > 1:
+        turned = dict(reversed(given.items()))
+        assert not accepts(constraint, written(gemma, ("look", turned)))
 
 
 def test_a_required_call_of_glm_may_have_no_line_breaks():

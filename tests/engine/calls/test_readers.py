@@ -130,6 +130,27 @@ CASES = [
     ("glm", "<tool_call> <arg_key>", [("text", "<tool_call> <arg_key>")]),
     ("glm", f"<tool_call>{'x' * 300}<arg_key>", [("text", f"<tool_call>{'x' * 300}<arg_key>")]),
     ("glm", "a <tool_call>no", [("text", "a <tool_call>no")]),
+    ("gemma", 'Hm<|tool_call>call:weather{city:<|"|>Oslo<|"|>,days:3}<tool_call|>'
+     "<|tool_call>call:now{}<tool_call|>",
+     [("text", "Hm"), OSLO, ("call", "now", {})]),
+    ("gemma", '<|tool_call>call:weather{city:<|"|>a "b"\n<|"<tool_call|> {<|"|>}<tool_call|>!',
+     [("call", "weather", {"city": 'a "b"\n<|"<tool_call|> {'}), ("text", "!")]),
+    ("gemma", '<|tool_call>call:weather{note:{x:[1,-2.5,<|"|>y<|"|>,true,[],{}],<|"|>z<|"|>:None}}'
+     "<tool_call|>",
+     [("call", "weather", {"note": {"x": [1, -2.5, "y", True, [], {}], "z": None}})]),
+    ("gemma", '<|tool_call>call:weather{"city": "a\\"}\\\\", note: ["b" , c d], dry:}<tool_call|>',
+     [("call", "weather", {"city": 'a"}\\', "note": ["b", "c d"], "dry": None})]),
+    ("gemma", "<|tool_call>call:now{a}<|tool_call>call:now{,]<tool_call|>",
+     [("call", "now", {}), ("call", "now", {})]),
+    ("gemma", "<|tool_call>calling you{}", [("text", "<|tool_call>calling you{}")]),
+    ("gemma", "<|tool_call>call:two words{}", [("text", "<|tool_call>call:two words{}")]),
+    ("gemma", "a <|tool_call>call:no", [("text", "a <|tool_call>call:no")]),
+    ("nemotron", 'Hm\n<TOOLCALL>[{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}, '
+     '{"name": "weather", "arguments": {"city": "Rome"}}]</TOOLCALL>', [("text", "Hm"), OSLO, ROME]),
+    ("nemotron", '<TOOLCALL>[{"name": "now", "arguments": {}}]</TOOLCALL>So.',
+     [("call", "now", {}), ("text", "So.")]),
+    ("nemotron", "<TOOLCALL>[no]</TOOLCALL>", [("text", "<TOOLCALL>[no]</TOOLCALL>")]),
+    ("nemotron", "<TOOLCALL>no</TOOLCALL>", [("text", "<TOOLCALL>no</TOOLCALL>")]),
     ("llama", '{"name": "weather", "parameters": {"city": "Rome"}}', [ROME]),
     ("llama", '<|python_tag|>{"type": "function", "name": "weather", "parameters": {"city": "Rome"}}',
      [ROME]),
@@ -185,19 +206,30 @@ def test_a_call_is_begun_as_soon_as_its_name_is_certain():
     assert reader.add(': "Os') == [("arguments", ': "Os')]
 
 
+def test_a_text_of_gemma_is_given_while_it_is_written():
+    reader = FORMS["gemma"].reader(TOOLS)
+    assert reader.add('<|tool_call>call:weather{city:<|"|>O') == [
+        ("name", "weather"),
+        ("arguments", '{"city": "O'),
+    ]
+    assert reader.add('s"<|') == [("arguments", 's\\"')]
+    assert reader.add('"|>}<tool_call|>') == [("arguments", '"}')]
+
+
 PIECES = [
     "<tool_call>", "</tool_call>", "<function=", "weather>", "</function>", "<parameter=city>",
     "</parameter>", "<seed:tool_call>", "</seed:tool_call>", "<arg_key>", "city</arg_key>", "<arg_value>",
     "</arg_value>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", '{"name": "weather", ',
     '"arguments": ', '"parameters": ', '{"city": "Rome"}', "{", "}", "[", "]",
     "<|channel|>", "commentary to=functions.now", "<|message|>", "<|start|>assistant", "<|end|>",
-    '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_",
+    '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_", "</",
     "<|tool_call_start|>[", "weather(", "now()", "city=", "'", "(", ")", "=", "<|tool_call_end|>",
-    "</", "<think>", "</think>",
+    "<|tool_call>", "call:now{", '<|"|>', "a:", "<tool_call|>", "<TOOLCALL>", "</TOOLCALL>",
+    "<think>", "</think>",
 ]  # fmt: skip
 DEEP = [
     "<tool_call>{" * 5000, "<tool_call>now<arg_key>" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000,
-    "[" * 100000,
+    "[" * 100000, "<|tool_call>call:now{a:" + "[{b:" * 50000, "<|tool_call>" * 5000,
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 

@@ -1,0 +1,156 @@
+"""`<|tool_call>call:NAME{key:<|"|>text<|"|>,number:3}<tool_call|>`: Gemma 4.
+
+Texts stand between marks of their own; keys have no quotes and come in alphabetical order. A forced list or
+object is JSON, which is read, too. Source: Gemma 4's chat template; ggml-org/llama.cpp, models/templates;
+vLLM's documentation of its parser.
+"""
+
+import json
+import re
+from typing import Any
+
+from engine.calls.bare_values import as_json, value_rules
+from engine.calls.grammar import CallForm, CallForms, quoted
+from engine.calls.offer import OfferedTool
+from engine.calls.reader import CallReader, Reading
+from engine.protocol.thoughts import overlap
+
+OPENING, CLOSING, QUOTE = "<|tool_call>", "<tool_call|>", '<|"|>'
+CALL = "call:"
+LONGEST_NAME = 256  # characters, with what stands before it
+_HEADER = re.compile(r"\s*call:\s*([\w.:-]+)\s*\{")
+
+
+class GemmaReader(CallReader):
+    marks = (OPENING,)
+
+    def call(self, mark: str) -> Reading[str]:
+        held = ""
+        while not held.endswith("{"):
+            held += yield from self.next(mark + held)
+            begun = held.lstrip()
+            if len(held) > LONGEST_NAME or not (CALL.startswith(begun) or begun.startswith(CALL)):
+                self.emit("text", mark + held)
+                return ""
+        header = _HEADER.fullmatch(held)
+        if not header:
+            self.emit("text", mark + held)
+            return ""
+        self.emit("name", header[1])
+        yield from self._arguments()
+        stop = yield from self.until((CLOSING, OPENING))
+        return "" if stop == CLOSING else stop
+
+    def _arguments(self) -> Reading[None]:
+        """Read the arguments, of which "{" has been read, and give them as JSON."""
+        self.emit("arguments", "{")
+        closings, has_any, character = ["}"], False, ""
+        while closings:
+            character = character or (yield)
+            if character in "}]":
+                self.emit("arguments", closings.pop())
+                has_any = True
+            elif not character.isspace() and character != ",":
+                before = ", " if has_any else ""
+                if closings[-1] == "}":
+                    key, stop = yield from self._up_to_any(character, ":}")
+                    if stop == "}":  # a key without a value
+                        character = stop
+                        continue
+                    before += f"{json.dumps(_bare(key), ensure_ascii=False)}: "
+                    _, character = yield from self.spaces("")
+                self.emit("arguments", before)
+                has_any = character not in "{["
+                if has_any:
+                    character = yield from self._value(character)
+                    continue
+                self.emit("arguments", character)
+                closings.append("}" if character == "{" else "]")
+            character = ""
+
+    def _value(self, begun: str) -> Reading[str]:
+        """Read a text, a number or a word, and give it as JSON. begun: its first character. Return the
+        character that ends it, or "" if that belongs to it."""
+        while begun != QUOTE and QUOTE.startswith(begun):
+            begun += yield
+        if begun == QUOTE:
+            yield from self._text()
+            return ""
+        if begun == '"':
+            yield from self._json_text()
+            return ""
+        value, stop = yield from self._up_to_any(begun, ",}]")
+        self.emit("arguments", "null" if value.strip() in ("", "None") else as_json(value.strip(), ""))
+        return stop
+
+    def _text(self) -> Reading[None]:
+        """Read a text up to its closing mark; its opening one has been read."""
+        self.emit("arguments", '"')
+        held = ""
+        while held != QUOTE:
+            held += yield
+            keep = len(QUOTE) if held.endswith(QUOTE) else overlap(held, QUOTE)
+            self.emit("arguments", json.dumps(held[: len(held) - keep], ensure_ascii=False)[1:-1])
+            held = held[len(held) - keep :]
+        self.emit("arguments", '"')
+
+    def _json_text(self) -> Reading[None]:
+        """Read a text of JSON, of which the quotation mark has been read."""
+        text, is_escaped = '"', False
+        while is_escaped or len(text) == 1 or text[-1] != '"':
+            is_escaped = not is_escaped and text[-1] == "\\"
+            text += yield
+        self.emit("arguments", as_json(text, ""))
+
+    def _up_to_any(self, begun: str, stops: str) -> Reading[tuple[str, str]]:
+        """Read up to one of the characters; return what stands before it, and that character."""
+        while begun[-1] not in stops:
+            begun += yield
+        return begun[:-1], begun[-1]
+
+
+def _bare(key: str) -> str:
+    return key.replace(QUOTE, "").strip().strip('"')
+
+
+def forms(tools: list[OfferedTool]) -> CallForms:
+    return CallForms([_form(index, tool) for index, tool in enumerate(tools)])
+
+
+def _form(index: int, tool: OfferedTool) -> CallForm:
+    begin, end = f"{OPENING}{CALL}{tool.name}{{", f"}}{CLOSING}"
+    if tool.takes_any:
+        rule = f"parameter_{index}"
+        return CallForm(begin, f'({rule} ("," {rule})*)?', end, _any_rules(rule))
+    rules: list[str] = []
+    first: list[str] = []  # what may come first: all up to the first that is required
+    may_be_first = True
+    parameters = sorted(tool.properties.items())
+    for number, (name, schema) in enumerate(parameters):
+        rule = f"parameter_{index}_{number}"
+        body, more = _value_rules(rule, schema)
+        rest = f"rest_{index}_{number + 1}" if number + 1 < len(parameters) else ""
+        following = f'"," {rule}' if name in tool.required else f'("," {rule})?'
+        rules += [f"{rule}: {quoted(f'{name}:')} {body}", *more]
+        if number:
+            rules.append(f"rest_{index}_{number}: {following} {rest}")
+        if may_be_first:
+            first.append(f"{rule} {rest}")
+            may_be_first = name not in tool.required
+    listed = f"({' | '.join(first)}){'?' if may_be_first else ''}" if first else '""'
+    return CallForm(begin, listed, end, tuple(rules))
+
+
+def _any_rules(rule: str) -> tuple[str, ...]:
+    """Return the rules for one argument of any name and value."""
+    text, more = _value_rules(f"{rule}_quoted", {"type": "string"})
+    value, others = _value_rules(f"{rule}_bare", {})
+    return (f'{rule}: /[A-Za-z0-9_.-]+/ ":" ({text} | {value})', *more, *others)
+
+
+def _value_rules(rule: str, schema: Any) -> tuple[str, list[str]]:
+    """Return the body of a rule for a value, and the rules that the body uses."""
+    if isinstance(schema, dict) and schema.get("type") == "string":
+        body, more = value_rules(rule, schema, QUOTE)
+        return f"{quoted(QUOTE)} {body}", more
+    return value_rules(rule, schema, "")
