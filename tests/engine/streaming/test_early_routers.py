@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import StreamBroken
+from engine.errors import Interrupted, StreamBroken
 from engine.streaming.early_routers import AGAIN, AHEAD, FEWEST, PLACES, EarlyChoice, EarlyRouters
 from engine.streaming.expert_policy import LIKELY, ExpertPolicy
 from tests.engine.streaming.test_expert_cache import EXPERTS, MIXTURES, FaultyFile, cache_of, data
@@ -170,6 +170,31 @@ def test_what_is_chosen_is_read_before_what_is_only_guessed(data):
     cache.close()
 
 
+def test_a_wait_that_is_interrupted_teaches_nothing(data, monkeypatch):
+    chunks, files, content = data
+    ((path, file),) = files.items()
+    faulty = FaultyFile(file)
+    cache = cache_of(chunks, 4, {path: faulty})
+    noted = []
+    monkeypatch.setattr(cache._policy.early, "waited", lambda seconds, *how: noted.append(how))
+    use(cache, content, [1])
+    ask(cache, 1, [[8]])
+    wait_for(cache, lambda: cache._ready[8])
+    faulty.going.clear()
+    cache.choose([7])
+    with monkeypatch.context() as stopped:
+        stopped.setattr("engine.streaming.disk_watch.is_interrupted", lambda: True)
+        with pytest.raises(Interrupted):
+            cache.fetch(7)
+    faulty.going.set()
+    use(cache, content, [1])
+    assert not noted
+    ask(cache, 1, [[8]])
+    use(cache, content, [7])
+    assert noted == [(1, 1, 0)]
+    cache.close()
+
+
 # The policy
 
 
@@ -277,8 +302,8 @@ class WatchedPolicy(ExpertPolicy):
         self.early.waited = lambda seconds, turn, ahead, rows: self.waits.append((turn, ahead))
 
     def run(self, steps, may_ask):
-        """Do a pass, and check that it finds what it has done itself, and nothing else. Raises Ended when it
-        has done so many steps, each of which may take the time of an answer's end."""
+        """Do a pass, and check that it finds what it has done itself, and nothing else. Raises Ended after so
+        many steps: the pass is cancelled."""
         said, asked = {}, {}  # by turn: the expert; how early
 
         def step():
