@@ -11,9 +11,9 @@ from engine.calls.offer import OfferedTool
 Types = dict[str, str]
 
 
-def types_by_function(tools: list[OfferedTool]) -> dict[str, Types]:
-    """Return each function's types of parameters by name; "" where the schema names none or several."""
-    return {tool.name: {name: _type_of(schema) for name, schema in tool.properties.items()} for tool in tools}
+def types_of(tool: OfferedTool) -> Types:
+    """Return the types of a function's parameters by name, "" where the schema names none or several."""
+    return {name: _type_of(schema) for name, schema in tool.properties.items()}
 
 
 def as_json(value: str, kind: str) -> str:

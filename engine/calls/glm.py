@@ -1,13 +1,13 @@
 """`<tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>`: GLM 4.5 and later.
 
-Up to 4.6, each part has a line of its own; later models write none. Source: the chat templates of GLM-4.5,
-4.6 and 4.7; ggml-org/llama.cpp, models/templates.
+Up to 4.6, each part has a line of its own; later models write none. Source: the chat templates of GLM-4.5 and
+4.6 in ggml-org/llama.cpp, models/templates; that of 4.7 as quoted in public code.
 """
 
 import json
 import re
 
-from engine.calls.bare_values import Types, as_json, types_by_function, value_rules
+from engine.calls.bare_values import Types, as_json, types_of, value_rules
 from engine.calls.grammar import CallForm, CallForms, quoted
 from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
@@ -26,7 +26,7 @@ class GlmReader(CallReader):
 
     def __init__(self, tools: list[OfferedTool]) -> None:
         super().__init__()
-        self._types = types_by_function(tools)
+        self._types = {tool.name: types_of(tool) for tool in tools}
 
     def call(self, mark: str) -> Reading[str]:
         held, stop = "", ""

@@ -6,7 +6,7 @@ Source for Seed-OSS: its chat template; ggml-org/llama.cpp, models/templates.
 
 import json
 
-from engine.calls.bare_values import Types, as_json, types_by_function, value_rules
+from engine.calls.bare_values import Types, as_json, types_of, value_rules
 from engine.calls.grammar import CallForm, CallForms, quoted
 from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
@@ -23,7 +23,7 @@ class QwenCoderReader(CallReader):
     padding = "\n"  # around a value
 
     def __init__(self, tools: list[OfferedTool]) -> None:
-        self._types = types_by_function(tools)
+        self._types = {tool.name: types_of(tool) for tool in tools}
         super().__init__()
 
     def call(self, mark: str) -> Reading[str]:

@@ -13,8 +13,11 @@ from engine.protocol import Constraint
 from engine.tokenizer import Tokenizer
 from engine.tokenizer.parts import TokenizerParts
 
-TEXTS = [b"<end>", b"<think>", b"</think>", b"<", b"a", b"b", b"\n", b"{", b"}", b"/", b"think", b">"]
-ENDED, OPEN, CLOSE, LESS, A, B, LINE, BRACE, UNBRACE, SLASH, THINK, MORE = range(len(TEXTS))
+TEXTS = [
+    b"<end>", b"<think>", b"</think>", b"<", b"a", b"b", b"\n", b"{", b"}", b"/", b"think", b">",
+    b"<seed:cot_budget_reflect>",
+]  # fmt: skip
+ENDED, OPEN, CLOSE, LESS, A, B, LINE, BRACE, UNBRACE, SLASH, THINK, MORE, NOTE = range(len(TEXTS))
 BRACES = Constraint(kind="grammar", text='start: "{" "a"+ "}"')
 ALL = set(range(len(TEXTS)))
 
@@ -69,6 +72,7 @@ def test_a_thought_that_ends_by_itself_is_not_closed_again():
 def test_a_budget_of_nothing_closes_a_thought_at_once():
     assert following(masks(budget=0), [OPEN]) == {CLOSE}
     assert following(masks(budget=0, prompt=[A, OPEN, LINE])) == {CLOSE}
+    assert following(masks(budget=0, prompt=[A, OPEN, NOTE, LINE])) == {CLOSE}, "as Seed-OSS's prompt ends"
 
 
 def test_an_answer_without_a_thought_has_no_budget():
