@@ -9,8 +9,8 @@ from engine.errors import BadOption
 from engine.protocol.thought_control import EFFORTS, ThoughtChoice, control_of
 from engine.terminal import add_truncation_options, number_or_auto
 
-CHOICES: tuple[ThoughtChoice, ...] = (True, False, *EFFORTS[1:])
-THINKING = ("on", "off", *EFFORTS[1:])  # the choices as they are given
+# What --thinking takes, and what it stands for.
+THINKING: dict[str, ThoughtChoice] = {"on": True, "off": False, **{effort: effort for effort in EFFORTS[1:]}}
 
 
 def add_drafting_options(parser: argparse.ArgumentParser) -> None:
@@ -199,7 +199,7 @@ def add_thinking_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("thinking", "How much the model thinks before it answers.")
     group.add_argument(
         "--thinking",
-        choices=THINKING,
+        choices=tuple(THINKING),
         metavar="on|off|EFFORT",
         help="think, do not think, or think with this effort: minimal, low, medium, high, xhigh or max; the "
         "model's chat template must know it, but off works with every model: its thought is closed at once "
@@ -240,13 +240,12 @@ def add_ending_options(parser: argparse.ArgumentParser) -> None:
 
 def template_input(loaded: protocol.Loaded, parsed: argparse.Namespace) -> protocol.TemplateInput:
     """Return what the loaded model's chat template is told. Raises BadOption if it does not know that."""
-    asked = parsed.thinking
-    choice: ThoughtChoice = {"on": True, "off": False}.get(asked, asked)
+    choice = THINKING[parsed.thinking] if parsed.thinking else None
     control = control_of(loaded.chat_template)
     if choice and choice not in (*control.choices, *control.efforts):
-        known = [word for word, each in zip(THINKING, CHOICES, strict=True) if each in control.choices]
+        known = [word for word, each in THINKING.items() if each in control.choices]
         raise BadOption(
-            f"The chat template of {loaded.target.name} does not know --thinking {asked}.",
+            f"The chat template of {loaded.target.name} does not know --thinking {parsed.thinking}.",
             f"Choose {' or '.join(known)}, or leave it out." if known else "Leave it out.",
         )
     return protocol.TemplateInput(options=control.variables(choice, parsed.thinking_budget))
