@@ -228,8 +228,8 @@ PIECES = [
     "<think>", "</think>",
 ]  # fmt: skip
 DEEP = [
-    "<tool_call>{" * 5000, "<tool_call>now<arg_key>" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000,
-    "[" * 100000, "<|tool_call>call:now{a:" + "[{b:" * 50000, "<|tool_call>" * 5000,
+    "<tool_call>{" * 5000, "<tool_call>now<arg_key>" * 1000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000,
+    "[" * 100000, "<|tool_call>call:now{a:" + "[{b:" * 5000, "<|tool_call>" * 1000,
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
