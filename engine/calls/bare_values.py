@@ -9,6 +9,8 @@ from engine.calls.grammar import json_rule, quoted
 from engine.calls.offer import OfferedTool
 
 Types = dict[str, str]
+# Any argument, in a grammar: its name, and its schema.
+ANY_NAME, ANY_TEXT = "/[A-Za-z0-9_.-]+/", {"type": "string"}
 
 
 def types_of(tool: OfferedTool) -> Types:

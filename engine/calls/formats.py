@@ -10,7 +10,19 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from engine.calls import gemma, generic, glm, harmony, hermes, lfm2, llama, mistral, nemotron, qwen_coder
+from engine.calls import (
+    gemma,
+    generic,
+    glm,
+    harmony,
+    hermes,
+    lfm2,
+    llama,
+    mistral,
+    nemotron,
+    olmo,
+    qwen_coder,
+)
 from engine.calls.grammar import CallForms, forced, offered
 from engine.calls.offer import OfferedTool, ToolOffer
 from engine.calls.reader import CallReader
@@ -114,6 +126,9 @@ FORMATS = (
     CallFormat(
         "llama", (llama.TAG, "ipython"), lambda tools: llama.LlamaReader({tool.name for tool in tools}),
         llama.forms, "", (llama.TAG,),
+    ),
+    CallFormat(
+        "olmo", (olmo.OPENING,), olmo.OlmoReader, olmo.forms, "", (olmo.OPENING, olmo.CLOSING),
     ),
     CallFormat(
         "lfm2", (lfm2.OPENING,), lfm2.Lfm2Reader, lfm2.forms, lfm2.OPENING, (lfm2.OPENING, lfm2.CLOSING),

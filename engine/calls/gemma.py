@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any
 
-from engine.calls.bare_values import as_json, value_rules
-from engine.calls.grammar import CallForm, CallForms, quoted
+from engine.calls.bare_values import ANY_NAME, ANY_TEXT, as_json, value_rules
+from engine.calls.grammar import CallForm, CallForms, json_rule, quoted
 from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
 from engine.protocol.thoughts import overlap
@@ -121,8 +121,10 @@ def _form(index: int, tool: OfferedTool) -> CallForm:
     begin, end = f"{OPENING}{CALL}{tool.name}{{", f"}}{CLOSING}"
     if tool.takes_any:
         rule = f"parameter_{index}"
-        return CallForm(begin, f'({rule} ("," {rule})*)?', end, _any_rules(rule))
-    rules: list[str] = []
+        text, more = _value_rules(rule, ANY_TEXT)
+        rules = [f'{rule}: {ANY_NAME} ":" ({text} | {rule}_json)', f"{rule}_json: {json_rule({})}", *more]
+        return CallForm(begin, f'({rule} ("," {rule})*)?', end, tuple(rules))
+    rules = []
     first: list[str] = []  # what may come first: all up to the first that is required
     may_be_first = True
     parameters = sorted(tool.properties.items())
@@ -139,13 +141,6 @@ def _form(index: int, tool: OfferedTool) -> CallForm:
             may_be_first = name not in tool.required
     listed = f"({' | '.join(first)}){'?' if may_be_first else ''}" if first else '""'
     return CallForm(begin, listed, end, tuple(rules))
-
-
-def _any_rules(rule: str) -> tuple[str, ...]:
-    """Return the rules for one argument of any name and value."""
-    text, more = _value_rules(f"{rule}_quoted", {"type": "string"})
-    value, others = _value_rules(f"{rule}_bare", {})
-    return (f'{rule}: /[A-Za-z0-9_.-]+/ ":" ({text} | {value})', *more, *others)
 
 
 def _value_rules(rule: str, schema: Any) -> tuple[str, list[str]]:

@@ -6,8 +6,9 @@ Up to 4.6, each part has a line of its own; later models write none. Source: the
 
 import json
 import re
+from typing import Any
 
-from engine.calls.bare_values import Types, as_json, types_of, value_rules
+from engine.calls.bare_values import ANY_NAME, ANY_TEXT, Types, as_json, types_of, value_rules
 from engine.calls.grammar import CallForm, CallForms, quoted
 from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
@@ -67,13 +68,15 @@ def _form(index: int, tool: OfferedTool) -> CallForm:
     parts, rules = [_LINE], []
     if tool.takes_any:
         rule = f"parameter_{index}"
-        body, more = value_rules(rule, {"type": "string"}, END_VALUE)
-        key = f"{quoted(KEY)} /[A-Za-z0-9_.-]+/ {quoted(END_KEY)}"
-        rules += [f"{rule}: {key} {_LINE} {quoted(VALUE)} {body} {_LINE}", *more]
+        rules += _parameter(rule, f"{quoted(KEY)} {ANY_NAME} {quoted(END_KEY)}", ANY_TEXT)
         parts.append(f"{rule}*")
     for number, (name, schema) in enumerate(tool.properties.items()):
         rule = f"parameter_{index}_{number}"
-        body, more = value_rules(rule, schema, END_VALUE)
-        rules += [f"{rule}: {quoted(f'{KEY}{name}{END_KEY}')} {_LINE} {quoted(VALUE)} {body} {_LINE}", *more]
+        rules += _parameter(rule, quoted(f"{KEY}{name}{END_KEY}"), schema)
         parts.append(rule if name in tool.required else f"{rule}?")
     return CallForm(f"{OPENING}{tool.name}", " ".join(parts), CLOSING, tuple(rules))
+
+
+def _parameter(rule: str, key: str, schema: Any) -> list[str]:
+    body, more = value_rules(rule, schema, END_VALUE)
+    return [f"{rule}: {key} {_LINE} {quoted(VALUE)} {body} {_LINE}", *more]

@@ -9,12 +9,13 @@ in vllm-project/vllm.
 import json
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from msgspec import structs
 
-from engine.calls.bare_values import types_by_function
+from engine.calls.bare_values import types_of
 from engine.calls.grammar import CallForm, CallForms, json_rule, quoted
 from engine.calls.literals import Token, as_json
 from engine.calls.offer import NAME_LIMIT, OfferedTool, ToolOffer
@@ -39,9 +40,10 @@ class _Argument:
 
 class Lfm2Reader(CallReader):
     marks = (OPENING,)
+    closing = CLOSING
 
     def __init__(self, tools: list[OfferedTool]) -> None:
-        self._types = types_by_function(tools)
+        self._types = {tool.name: types_of(tool) for tool in tools}
         self._ahead: deque[str] = deque()  # characters that were looked at, to be read again
         super().__init__()
 
@@ -55,7 +57,7 @@ class Lfm2Reader(CallReader):
         is_call = False
         while character == "{" or _NAME.match(character):
             if character == "{":
-                stop = yield from self.record(held, (CLOSING,))
+                stop = yield from self.record(held, (self.closing,))
             else:
                 stop = yield from self._function(held, character)
             if stop != "":
@@ -73,12 +75,13 @@ class Lfm2Reader(CallReader):
 
     def _closing(self, held: str) -> Reading[str]:
         """Read the closing mark, or the next opening one, of which `held` has been read; else it is text."""
-        while (begun := held.lstrip()) not in (CLOSING, OPENING):
-            if not any(mark.startswith(begun) for mark in (CLOSING, OPENING)):
+        stops = (self.closing, *self.marks)
+        while (begun := held.lstrip()) not in stops:
+            if not any(mark.startswith(begun) for mark in stops):
                 self.emit("text", held)
                 return ""
             held += yield from self.next(held)
-        return OPENING if begun == OPENING else ""
+        return "" if begun == self.closing else begun
 
     def _function(self, held: str, name: str) -> Reading[str | None]:
         """Read a call in Python's form, of whose name the first character has been read.
@@ -100,7 +103,7 @@ class Lfm2Reader(CallReader):
         while end != ")":
             argument = yield from self._argument()
             if argument is None:
-                return CLOSING
+                return self.closing
             if argument.source:
                 key = argument.name or names.get(position, str(position))
                 value = as_json(argument.tokens, argument.source, types.get(key, ""))
@@ -132,7 +135,7 @@ class Lfm2Reader(CallReader):
                 word = ""
                 continue
             source += character
-            if source.endswith(CLOSING):
+            if source.endswith(self.closing):
                 return None
             if character in "[](){}:,=":
                 tokens.append(("mark", character))
@@ -152,7 +155,7 @@ class Lfm2Reader(CallReader):
                 return text[2:-2] if len(text) >= 4 and text[:2] == text[-2:] == 2 * quote else text
             else:
                 text += character
-                if text.endswith(CLOSING):
+                if text.endswith(self.closing):
                     return None
 
     def _ends_text(self, depth: int) -> Reading[bool]:
@@ -224,9 +227,17 @@ def forms(tools: list[OfferedTool]) -> CallForms:
 
 
 def _form(index: int, tool: OfferedTool) -> CallForm:
-    rule = f"given_{index}"
-    arguments, rules = _anything(rule) if tool.takes_any else _given(rule, tool)
+    arguments, rules = arguments_rule(index, tool, _value_rule)
     return CallForm(f"{OPENING}[{tool.name}(", arguments, f")]{CLOSING}", rules)
+
+
+def arguments_rule(
+    index: int, tool: OfferedTool, value_rule: Callable[[Any], str]
+) -> tuple[str, tuple[str, ...]]:
+    """Return the body of a rule for the arguments of a function, `name=value, …`, and the rules that it uses.
+    index: the function's number; value_rule: makes the body of a value's rule from its schema."""
+    rule = f"given_{index}"
+    return _anything(rule) if tool.takes_any else _given(rule, tool, value_rule)
 
 
 def _anything(rule: str) -> tuple[str, tuple[str, ...]]:
@@ -235,13 +246,13 @@ def _anything(rule: str) -> tuple[str, tuple[str, ...]]:
     return f'({rule} (", " {rule})*)?', (argument, f"{rule}_value: {json_rule({})}")
 
 
-def _given(rule: str, tool: OfferedTool) -> tuple[str, tuple[str, ...]]:
+def _given(rule: str, tool: OfferedTool, value_rule: Callable[[Any], str]) -> tuple[str, tuple[str, ...]]:
     """Return the body of a rule for arguments in the order of the schema, and the rules that it uses."""
     names = [f"{rule}_{number}" for number in range(len(tool.properties))]
     rules: list[str] = []
     behind: list[str] = []  # the arguments with what parts them from others
     for own, (name, schema) in zip(names, tool.properties.items(), strict=True):
-        rules += (f"{own}: {quoted(f'{name}=')} {own}_value", f"{own}_value: {_value_rule(schema)}")
+        rules += (f"{own}: {quoted(f'{name}=')} {own}_value", f"{own}_value: {value_rule(schema)}")
         behind.append(f'", " {own}' if name in tool.required else f'(", " {own})?')
     ways: list[str] = []  # by the argument that is the first
     for number, name in enumerate(tool.properties):

@@ -6,7 +6,7 @@ Source for Seed-OSS: its chat template; ggml-org/llama.cpp, models/templates.
 
 import json
 
-from engine.calls.bare_values import Types, as_json, types_of, value_rules
+from engine.calls.bare_values import ANY_NAME, ANY_TEXT, Types, as_json, types_of, value_rules
 from engine.calls.grammar import CallForm, CallForms, quoted
 from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
@@ -82,9 +82,8 @@ def _form(index: int, tool: OfferedTool, style: type[QwenCoderReader]) -> CallFo
     end = f"{style.padding}{END_PARAMETER}\n"
     if tool.takes_any:
         rule = f"parameter_{index}"
-        body, more = value_rules(rule, {"type": "string"}, end)
-        name = f"{quoted(PARAMETER)} /[A-Za-z0-9_.-]+/ {quoted(f'>{style.padding}')}"
-        rules += [f"{rule}: {name} {body}", *more]
+        body, more = value_rules(rule, ANY_TEXT, end)
+        rules += [f"{rule}: {quoted(PARAMETER)} {ANY_NAME} {quoted(f'>{style.padding}')} {body}", *more]
         names.append(f"{rule}*")
     for number, (name, schema) in enumerate(tool.properties.items()):
         rule = f"parameter_{index}_{number}"

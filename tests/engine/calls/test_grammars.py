@@ -76,10 +76,13 @@ def written(format, *calls):
         head = "<|channel|>commentary to=functions."
         made = [f"{head}{name} <|constrain|>json<|message|>{json.dumps(given)}" for name, given in calls]
         return "<|start|>assistant".join(made)
-    if format.name.startswith("lfm2"):
+    if format.name in ("lfm2", "lfm2 without calls", "olmo"):
         given = (
             (name, ", ".join(f"{key}={json.dumps(given[key])}" for key in given)) for name, given in calls
         )
+        if format.name == "olmo":
+            listed = "\n".join(f"{name}({text})" for name, text in given)
+            return f"<function_calls>{listed}</function_calls>"
         return "".join(f"<|tool_call_start|>[{name}({text})]<|tool_call_end|>" for name, text in given)
     if format.name == "mistral":
         return "".join(f"[TOOL_CALLS]{name}[ARGS]{json.dumps(given)}" for name, given in calls)

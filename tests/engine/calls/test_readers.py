@@ -145,6 +145,15 @@ CASES = [
     ("gemma", "<|tool_call>calling you{}", [("text", "<|tool_call>calling you{}")]),
     ("gemma", "<|tool_call>call:two words{}", [("text", "<|tool_call>call:two words{}")]),
     ("gemma", "a <|tool_call>call:no", [("text", "a <|tool_call>call:no")]),
+    ("olmo", 'Hm<function_calls>weather(city="Oslo", days=3)\nnow()</function_calls>',
+     [("text", "Hm"), OSLO, ("call", "now", {})]),
+    ("olmo", """<function_calls>weather(city="a)b\\n\\"c", note={"x": [1, true, null]}, dry=False)
+weather(city='Rome')</function_calls>So.""",
+     [("call", "weather", {"city": 'a)b\n"c', "note": {"x": [1, True, None]}, "dry": False}), ROME,
+      ("text", "So.")]),
+    ("olmo", "<function_calls>no call</function_calls>",
+     [("text", "<function_calls>no call</function_calls>")]),
+    ("olmo", "a <function_c", [("text", "a <function_c")]),
     ("nemotron", 'Hm\n<TOOLCALL>[{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}, '
      '{"name": "weather", "arguments": {"city": "Rome"}}]</TOOLCALL>', [("text", "Hm"), OSLO, ROME]),
     ("nemotron", '<TOOLCALL>[{"name": "now", "arguments": {}}]</TOOLCALL>So.',
@@ -223,8 +232,9 @@ PIECES = [
     '"arguments": ', '"parameters": ', '{"city": "Rome"}', "{", "}", "[", "]",
     "<|channel|>", "commentary to=functions.now", "<|message|>", "<|start|>assistant", "<|end|>",
     '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_", "</",
-    "<|tool_call_start|>[", "weather(", "now()", "city=", "'", "(", ")", "=", "<|tool_call_end|>",
     "<|tool_call>", "call:now{", '<|"|>', "a:", "<tool_call|>", "<TOOLCALL>", "</TOOLCALL>",
+    "<function_calls>", "</function_calls>",
+    "<|tool_call_start|>[", "weather(", "now()", "city=", "'", "(", ")", "=", "<|tool_call_end|>",
     "<think>", "</think>",
 ]  # fmt: skip
 DEEP = [
