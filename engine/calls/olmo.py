@@ -1,7 +1,7 @@
 """`<function_calls>name(argument=value, …)</function_calls>`, one call a line: OLMo 3.
 
-Values are JSON; Python's literals are read, too. Source: allenai's code that formats OLMo 3's chats, as quoted
-in public code; vllm/frontend/processing/tool_parsers/olmo3_tool_parser.py in vllm-project/vllm.
+Values are JSON; Python's literals are read, too. Source: allenai's code that formats OLMo 3's chats, as
+quoted in public code; vllm/frontend/processing/tool_parsers/olmo3_tool_parser.py in vllm-project/vllm.
 """
 
 from engine.calls.grammar import CallForm, CallForms, json_rule
