@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from engine.checkpoints.cuts import PIECE
 from engine.checkpoints.storage import stored_nbytes
-from engine.planner.launches import recordings_nbytes
+from engine.planner.launches import numbers_in_a_layer, recordings_nbytes
 from engine.planner.layer_placement import LayerPlacement, place, resident_layers
 from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
@@ -102,8 +102,8 @@ class Candidate:
             return 0
         if compute.unpacks:
             size = compute.state_itemsize
-            taken = heads.nbytes(context, size) + heads.pass_nbytes(context, size)
-            return taken + heads.states_nbytes(context, size)
+            taken = heads.nbytes(context, compute.itemsize) + heads.states_nbytes(context, size)
+            return taken + heads.pass_nbytes(context, size, compute.halves)
         within = heads.pass_nbytes(context, 4) if heads.tiles is None else heads.rooms_nbytes
         return heads.nbytes_beside_compiled(context) + within + heads.states_nbytes(context, 4)
 
@@ -235,9 +235,7 @@ class Candidate:
 
 
 def _in_a_layer(model: Outline, compute: Compute) -> int:
-    """Return how many numbers a pass has of each row at one time, besides the choices of a mixture. A product
-    in float16 has its input as half as many numbers, and its output before it is multiplied by a power."""
-    return 6 * model.hidden + 3 * model.widest + (3 * model.widest // 2 if compute.halves else 0)
+    return numbers_in_a_layer(model.hidden, model.widest, compute.halves)
 
 
 def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compute:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.checkpoints.cuts import PIECE
+from engine.planner.launches import numbers_in_a_layer
 from engine.planner.run_rows import HEAD_ROWS, RUN_ROWS
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -43,7 +44,7 @@ class HeadsOutline:
 
     def nbytes(self, context: int, itemsize: int) -> int:
         """Return the bytes of memory that weights and rows take with so many tokens where torch runs them.
-        itemsize: bytes of a number in computations."""
+        itemsize: bytes of a number in products."""
         return self.stored + (self.unpacked + self._slots(context) * self.kv_row) * itemsize
 
     def nbytes_beside_compiled(self, context: int) -> int:
@@ -55,22 +56,21 @@ class HeadsOutline:
 
     def states_nbytes(self, context: int, itemsize: int) -> int:
         """Return the bytes of the states of a prompt that fills the context: the target's, and what the heads
-        make of them."""
+        make of them. itemsize: bytes of a number between products."""
         return context * (self.read + self.width) * itemsize
 
-    def pass_nbytes(self, context: int, itemsize: int) -> int:
-        """Return the bytes of what one run through torch computes, besides."""
-        rows = min(HEAD_ROWS, context)
-        return (rows * self._in_a_layer + (PIECE if self.stored else 0)) * itemsize
+    def pass_nbytes(self, context: int, itemsize: int, halves: bool = False) -> int:
+        """Return the bytes of what one run through torch computes, besides. itemsize: as for `states_nbytes`;
+        halves: as in `planner.machines.Compute`."""
+        rows, numbers = min(HEAD_ROWS, context), numbers_in_a_layer(self.width, self.widest, halves)
+        piece = PIECE * (itemsize // 2 if halves else itemsize) if self.stored else 0
+        return rows * numbers * itemsize + piece
 
     @property
     def rooms_nbytes(self) -> int:
         """Bytes of the memory that compiled passes share among their steps."""
-        return 4 * self.rows * (self._in_a_layer + self.read + self.logits)
-
-    @property
-    def _in_a_layer(self) -> int:
-        return 6 * self.width + 3 * self.widest
+        numbers = numbers_in_a_layer(self.width, self.widest, halves=False)
+        return 4 * self.rows * (numbers + self.read + self.logits)
 
     def _slots(self, context: int) -> int:
         return context + self.masks + (1 if self.kv_row else 0)  # and a spare one

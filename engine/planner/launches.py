@@ -29,6 +29,15 @@ def recordings_nbytes(slots: int, vocabulary: int, in_a_layer: int, read: int, i
     return numbers * itemsize + places
 
 
+def numbers_in_a_layer(width: int, widest: int, halves: bool) -> int:
+    """Return how many numbers a pass has of each row at one time, besides the choices of a mixture. A product
+    in float16 has its input as half as many numbers, and its output before it is multiplied by a power.
+
+    width: of a row between layers; widest: of the widest one within a layer; halves: as in `Compute`.
+    """
+    return 6 * width + 3 * widest + (3 * widest // 2 if halves else 0)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class OutlinedMatrix:
     """The sizes of a matrix.

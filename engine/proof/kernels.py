@@ -19,7 +19,7 @@ def needed(
     models: Iterable[tuple[Checkpoint, str]], heads: Iterable[tuple[HeadsFile, str]] = ()
 ) -> list[str]:
     """Return the kernels that models and heads need, in the order of checking. models, heads: files, each
-    with the name of the dtype in which it multiplies. Heads other than layers do so in that of states."""
+    with the name of the dtype in which it multiplies."""
     names = set(GENERAL)
     for file, dtype in models:
         names |= _of_file(file, dtype)
@@ -27,7 +27,7 @@ def needed(
         if of.layer is not None:
             names |= _of_file(of.layer, dtype) if stays_stored(of.layer) else _of_layers(of.layer, dtype)
         elif (width := of.attention_width) is not None:
-            names |= _of_model({width}, _states(dtype))
+            names |= _of_model({width}, dtype)
     return _ordered(names)
 
 

@@ -12,7 +12,7 @@ from engine.quantization.modules import (
     packed_in,
 )
 from engine.quantization.operations import prepare_kernel
-from engine.quantization.packed import DiskRows, NearProduct, Packed, Workspace
+from engine.quantization.packed import DiskRows, NearProduct, Packed, Workspace, plain_matrix
 
 __all__ = [
     "DiskRows",
@@ -27,6 +27,7 @@ __all__ = [
     "clamped_gate",
     "half_split",
     "packed_in",
+    "plain_matrix",
     "prepare_kernel",
     "states_dtype",
 ]

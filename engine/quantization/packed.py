@@ -112,7 +112,8 @@ class Packed:
 
     def _unpacked(self) -> Iterator[tuple[int, Tensor]]:
         (rows, columns), step = self.shape, self._step
-        buffer = self.workspace.take(min(rows, step) * columns)
+        as_stored = DTYPES.get(self.format.name) == self.workspace.dtype  # they are only viewed
+        buffer = self.workspace.take(0 if as_stored else min(rows, step) * columns)
         unpack = operations.unpacker(self.format, self.parts, self.shape, buffer, self.groups)
         for first in range(0, rows, step):
             yield first, unpack(first, min(step, rows - first))
@@ -124,10 +125,8 @@ class Packed:
 
     def keep_unpacked(self) -> None:
         """Keep the numbers from now on, instead of what they are unpacked from."""
-        name = next(name for name, dtype in DTYPES.items() if dtype == self.workspace.dtype)
-        numbers = self.dense()
-        self.format, self.groups = format_named(name), None
-        self.parts = (numbers.view(-1).view(torch.uint8),)
+        plain = plain_matrix(self.dense(), self.workspace)
+        self.format, self.groups, self.parts = plain.format, None, plain.parts
 
     def product(self, x: Tensor) -> Tensor:
         """Return x [n, columns] times the matrix's transpose: [n, rows]. x: of the workspace's `states`."""
@@ -161,6 +160,14 @@ class Packed:
         chosen = self.parts[0].view(self.shape[0], -1)[which].view(-1)
         found = Packed(self.format, (len(which), self.shape[1]), [chosen], self.workspace)
         return found.dense().to(self.workspace.states)
+
+
+def plain_matrix(numbers: Tensor, workspace: Workspace) -> Packed:
+    """Return a matrix [rows, columns] of plain numbers, which are rounded to the workspace's dtype."""
+    name = next(name for name, dtype in DTYPES.items() if dtype == workspace.dtype)
+    rows, columns = numbers.shape
+    stored = numbers.to(workspace.device, workspace.dtype).contiguous().view(-1).view(torch.uint8)
+    return Packed(format_named(name), (rows, columns), (stored,), workspace)
 
 
 @dataclass(slots=True, eq=False)

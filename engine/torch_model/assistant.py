@@ -14,7 +14,7 @@ from engine.model.interface import Model, RowLayer
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 from engine.torch_model.assistant_layers import AssistantModule, Rotation, Text
-from engine.torch_model.module_weights import fill, without
+from engine.torch_model.module_weights import count_of, fill, nbytes_of, without
 from engine.torch_model.tensor_cache import TensorCache
 from engine.torch_model.tensor_target import TensorTarget
 
@@ -29,16 +29,15 @@ class TorchAssistantHead(AssistantHead):
         self._target = of = TensorTarget(target)
         with torch.device("meta"):
             self._module = AssistantModule(assistant)
-        fill(self._module, without(file, *unused(assistant)), of.dtype, of.device)
+        fill(self._module, without(file, *unused(assistant)), of.products, of.device)
         self._rotary = RotaryFactors(assistant.description.rotary, context)
         self._texts: list[Text] = []
         self._rotations: list[Rotation] = []
         self.vocabulary = target.vocabulary
         self.layers = assistant.description.layers
         self.hidden_layers = (target.layers,)
-        weights = list(self._module.parameters())
-        self.parameters = sum(weight.numel() for weight in weights)
-        self.nbytes = sum(weight.nbytes for weight in weights)
+        self.parameters = count_of(self._module)
+        self.nbytes = nbytes_of(self._module)
 
     @torch.inference_mode()
     def read(self, cache: KVCache) -> None:
@@ -61,9 +60,9 @@ class TorchAssistantHead(AssistantHead):
         embedded, states = self._target.embed(tokens), self._target.tensor(states)
         inner, guessed = self._module(embedded, states, self._texts, self._rotations)
         if self._assistant.clusters is None:
-            return Guessed(guessed, inner @ self._module.head.T, None)
+            return Guessed(guessed, self._module.head(inner), None)
         chosen = chosen_tokens(self._module.masked_embedding(inner), self._assistant)
-        rows = self._module.head[torch.from_numpy(chosen).to(inner.device)]  # [rows, tokens, width]
+        rows = self._module.head_rows(torch.from_numpy(chosen).to(inner.device))  # [rows, tokens, width]
         return Guessed(guessed, (rows @ inner[..., None])[..., 0], chosen)
 
     @torch.inference_mode()
@@ -73,7 +72,7 @@ class TorchAssistantHead(AssistantHead):
     def _rows(self, cache: KVCache, rows: RowLayer) -> Tensor:
         """Return the committed rows of a layer, [2, kv_heads, rows, width]: those that it has not dropped."""
         if isinstance(cache, TensorCache):
-            return cache.rows(rows.number).to(self._target.dtype)
+            return cache.rows(rows.number)
         assert isinstance(cache, HostCache)
         return torch.from_numpy(_unpacked(cache.rows(rows.number), rows.width))
 

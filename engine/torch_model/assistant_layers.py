@@ -1,6 +1,7 @@
 """The layers of assistants of Gemma 4, with the names used in their files."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -8,6 +9,7 @@ from transformers.activations import ACT2FN
 
 from engine.heads.assistant import EMBEDDING, Assistant
 from engine.model.description import Description
+from engine.quantization import PackedLinear
 from engine.torch_model.attention import built_in
 
 Text = tuple[Tensor, Tensor]  # keys and values that all rows see, [1, kv_heads, length, head_dim]
@@ -23,16 +25,24 @@ class AssistantModule(nn.Module):
         self.pre_projection = nn.Linear(2 * backbone, of.width, bias=False)
         self.post_projection = nn.Linear(of.width, backbone, bias=False)
         self.model = AssistantBody(assistant)
-        self._head = assistant.head
+        self._head = assistant.head.rpartition(".")[0]
         if assistant.head != EMBEDDING:
             self.lm_head = nn.Linear(of.width, of.rows, bias=False)
         if assistant.clusters is not None:
             self.masked_embedding = Clusters(of.width, len(assistant.clusters))
 
     @property
-    def head(self) -> Tensor:
-        """The matrix [vocabulary, width] that gives logits."""
-        return self.get_parameter(self._head)
+    def head(self) -> nn.Module:
+        """The layer that gives logits."""
+        return self.get_submodule(self._head)
+
+    def head_rows(self, tokens: Tensor) -> Tensor:
+        """Return the rows of the head's matrix for tokens, int64 [...]: [..., width]."""
+        head: Any = self.head
+        if isinstance(head, PackedLinear):
+            return head.weights[0].rows(tokens.flatten()).view(*tokens.shape, -1)
+        rows: Tensor = head.weight[tokens]
+        return rows
 
     def forward(
         self, tokens: Tensor, states: Tensor, texts: Sequence[Text], rotations: Sequence[Rotation]
@@ -54,7 +64,7 @@ class AssistantBody(nn.Module):
         super().__init__()
         of = assistant.description
         if assistant.head == EMBEDDING:
-            self.embed_tokens = nn.Embedding(of.rows, of.width)
+            self.embed_tokens = nn.Linear(of.width, of.rows, bias=False)  # what is embedded is the target's
         self.layers = nn.ModuleList(AssistantLayer(of, rows.width) for rows in assistant.reads)
         self.norm = Norm(of.width, of.epsilon)
 
@@ -110,8 +120,9 @@ class AssistantAttention(nn.Module):
         queries = _rotated(queries, rotation).transpose(0, 1)
         # Heads that share keys are folded into the rows of one head.
         folded = queries.reshape(1, kv_heads, -1, queries.shape[-1])
-        attended = built_in(folded, keys, values, None, self._query_scale)
-        attended = attended.view(self._heads, rows, -1).transpose(0, 1)
+        # The target's cache may have rounded keys and values to a shorter dtype than that of states.
+        attended = built_in(folded.to(keys.dtype), keys, values, None, self._query_scale)
+        attended = attended.to(states.dtype).view(self._heads, rows, -1).transpose(0, 1)
         output: Tensor = self.o_proj(attended.reshape(rows, -1))
         return output
 

@@ -23,7 +23,7 @@ from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.torch_model.dflash_layers import DFlash, DFlashLayer
 from engine.torch_model.head_config import built_from, config_of
-from engine.torch_model.module_weights import choose_biases, fill
+from engine.torch_model.module_weights import choose_biases, count_of, fill, nbytes_of
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -44,7 +44,7 @@ class TorchDFlashHead(BlockHead):
         with built_from(file), torch.device("meta"):
             self._module = DFlash(config, len(settings.hidden_layers))
         choose_biases(self._module, file.tensors)
-        fill(self._module, file, of.dtype, of.device)
+        fill(self._module, file, of.products, of.device)
         with built_from(file):
             self._rotary = Qwen3RotaryEmbedding(config).to(target.device)
         self._mask = _mask_embedding(of, settings)
@@ -56,13 +56,12 @@ class TorchDFlashHead(BlockHead):
         self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
         self._shape = config.num_key_value_heads, head_dim(config)
         self._slots = context + settings.block  # a block begins at the last token of a full context
-        self.parameters = sum(weight.numel() for weight in self._module.parameters())
-        self.nbytes = self.parameters * of.dtype.itemsize + of.nbytes
-        self.nbytes += self._slots * row_nbytes(config, of.dtype)
+        self.parameters = count_of(self._module)
+        self.nbytes = nbytes_of(self._module) + self._slots * row_nbytes(config, of.products) + of.nbytes
 
     def new_cache(self) -> TensorCache:
-        like = self.no_states
-        return TensorCache([self._shape] * self.layers, self._slots, like.dtype, like.device)
+        of = self._target
+        return TensorCache([self._shape] * self.layers, self._slots, of.products, of.device)
 
     @torch.inference_mode()
     def fuse(self, hidden: Mapping[int, Array]) -> Tensor:

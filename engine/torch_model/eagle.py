@@ -21,10 +21,9 @@ from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
-from engine.quantization import packed_in
 from engine.torch_model.eagle_layers import Eagle, Eagle3
 from engine.torch_model.head_config import built_from, config_of
-from engine.torch_model.module_weights import choose_biases, fill, without
+from engine.torch_model.module_weights import choose_biases, count_of, fill, nbytes_of, without
 from engine.torch_model.mtp import load_mtp
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
@@ -50,7 +49,7 @@ class TorchEagleHead(EagleHead):
             self._module = _filled(file, config, target, of)
             with built_from(file):
                 self._rotary = LlamaRotaryEmbedding(config).to(target.device)
-            self.parameters = sum(weight.numel() for weight in self._module.parameters())
+            self.parameters = count_of(self._module)
         self._embed: Any = getattr(self._module, "embed_tokens", None)
         if not three:
             of.keep_head()
@@ -59,8 +58,7 @@ class TorchEagleHead(EagleHead):
         self.layers = config.num_hidden_layers
         self.hidden_layers = levels(file, target.layers) if three else (target.layers,)
         self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
-        self._row_dtype = of.products if file.layer else of.dtype
-        self.nbytes = _nbytes(self._module) + context * row_nbytes(config, self._row_dtype) + of.nbytes
+        self.nbytes = nbytes_of(self._module) + context * row_nbytes(config, of.products) + of.nbytes
         self._config = config
         self._kv_heads: int = config.num_key_value_heads
         self._context = context
@@ -73,7 +71,7 @@ class TorchEagleHead(EagleHead):
 
     def new_cache(self) -> TensorCache:
         shapes = [(self._kv_heads, head_dim(self._config))] * self.layers
-        return TensorCache(shapes, self._context, self._row_dtype, self._target.device)
+        return TensorCache(shapes, self._context, self._target.products, self._target.device)
 
     @torch.inference_mode()
     def fuse(self, hidden: Mapping[int, Array]) -> Tensor:
@@ -115,15 +113,5 @@ def _filled(file: HeadsFile, config: Any, target: Model, of: TensorTarget) -> nn
         three = file.kind == "eagle3"
         module = Eagle3(config, target.width) if three else Eagle(config, LAST_NORM in weights.tensors)
     choose_biases(module, weights.tensors)
-    fill(module, weights, of.dtype, of.device)
+    fill(module, weights, of.products, of.device)
     return module
-
-
-def _nbytes(module: nn.Module) -> int:
-    """Return the memory that a module's weights take, bytes, as stored ones with what they are unpacked
-    into."""
-    packed = packed_in(module)
-    workspaces = {id(matrix.workspace): matrix.workspace for matrix in packed}
-    stored = sum(matrix.nbytes for matrix in packed)
-    unpacked = sum(weight.nbytes for weight in module.parameters())
-    return stored + unpacked + sum(workspace.nbytes for workspace in workspaces.values())

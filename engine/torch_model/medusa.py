@@ -14,7 +14,7 @@ from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.files import HeadsFile
 from engine.heads.interface import MedusaHeads
 from engine.model.interface import Model
-from engine.torch_model.module_weights import fill
+from engine.torch_model.module_weights import count_of, fill, nbytes_of
 from engine.torch_model.tensor_target import TensorTarget
 
 
@@ -60,15 +60,15 @@ class TorchMedusaHeads(MedusaHeads):
                 )
                 for _ in range(heads)
             )
-        fill(self._heads, file, of.dtype, of.device)
+        fill(self._heads, file, of.products, of.device)
         self._own_logits = logits is not None
         if not self._own_logits:
             of.keep_head()
         self._vocabulary = target.vocabulary
         self.layers = heads
         self.hidden_layers = (target.layers,)
-        self.parameters = sum(weight.numel() for weight in self._heads.parameters())
-        self.nbytes = self.parameters * of.dtype.itemsize + of.nbytes
+        self.parameters = count_of(self._heads)
+        self.nbytes = nbytes_of(self._heads) + of.nbytes
 
     @torch.inference_mode()
     def logits(self, state: Array) -> Tensor:

@@ -1,14 +1,16 @@
 """The weights of heads as parameters of torch's modules."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from engine.errors import BadCheckpoint
 from engine.heads.files import HeadsFile
 from engine.heads.tensors import Unread
+from engine.quantization import Packed, PackedEmbedding, PackedLinear, Workspace, packed_in, plain_matrix
 
 
 def without(file: HeadsFile, *names: str) -> HeadsFile:
@@ -26,6 +28,8 @@ def choose_biases(module: nn.Module, weights: Mapping[str, Unread]) -> None:
 
 def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device | str) -> None:
     """Fill `module`, which is on the meta device, with the weights from `file` that have the same names.
+    dtype: of products. Where states are not multiplied in their own dtype, packed layers take the place of
+    those that have matrices, and other weights have that of states.
 
     Raises BadCheckpoint if a tensor is missing, is superfluous or has a different shape.
     """
@@ -48,6 +52,37 @@ def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.d
                 f"{tuple(empty.shape)}.",
                 "The heads are for another target, or the file is damaged.",
             )
-    weights = {name: torch.from_numpy(file.tensors[name].read()).to(device, dtype) for name in wanted}
+    workspace = Workspace(dtype, torch.device(device))
+    weights: dict[str, Tensor] = {}
+    for name in wanted:
+        numbers = torch.from_numpy(file.tensors[name].read())
+        owner, _, leaf = name.rpartition(".")
+        layer = module.get_submodule(owner)
+        if workspace.states != dtype and leaf == "weight" and isinstance(layer, nn.Linear | nn.Embedding):
+            matrix = plain_matrix(numbers, workspace)
+            module.set_submodule(owner, _packed(layer, matrix))
+        else:
+            weights[name] = numbers.to(device, workspace.states)
     module.load_state_dict(weights, assign=True)
     module.requires_grad_(False).eval()
+
+
+def _packed(layer: nn.Linear | nn.Embedding, matrix: Packed) -> PackedLinear | PackedEmbedding:
+    """Return the packed layer with this matrix that takes the place of a plain one."""
+    return PackedEmbedding(matrix) if isinstance(layer, nn.Embedding) else PackedLinear([matrix], layer.bias)
+
+
+def count_of(module: nn.Module) -> int:
+    """Return the number of a module's weights, packed ones among them."""
+    packed = sum(math.prod(matrix.shape) for matrix in packed_in(module))
+    return packed + sum(weight.numel() for weight in module.parameters())
+
+
+def nbytes_of(module: nn.Module) -> int:
+    """Return the memory that a module's weights take, bytes, as stored ones with what they are unpacked
+    into."""
+    packed = packed_in(module)
+    workspaces = {id(matrix.workspace): matrix.workspace for matrix in packed}
+    stored = sum(matrix.nbytes for matrix in packed)
+    unpacked = sum(weight.nbytes for weight in module.parameters())
+    return stored + unpacked + sum(workspace.nbytes for workspace in workspaces.values())

@@ -26,7 +26,7 @@ from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
 from engine.torch_model.eagle_layers import MidLayer
 from engine.torch_model.head_config import built_from, config_of
-from engine.torch_model.module_weights import choose_biases, fill, without
+from engine.torch_model.module_weights import choose_biases, count_of, fill, nbytes_of, without
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -73,11 +73,12 @@ class TorchPEagleHead(BlockHead):
             raise BadCheckpoint(
                 "The heads are narrower or wider than the target, but have no embedding.", OTHER
             )
+        self._rows: int = config.vocab_size  # of that embedding
         weights = without(file, "d2t", "t2d")
         with built_from(file), torch.device("meta"):
             self._module = PEagle(config, target.width, embeds)
         choose_biases(self._module, weights.tensors)
-        fill(self._module, weights, of.dtype, of.device)
+        fill(self._module, weights, of.products, of.device)
         self._ids = target_ids(file, config.vocab_size)
         with built_from(file):
             self._rotary = LlamaRotaryEmbedding(config).to(target.device)
@@ -88,12 +89,12 @@ class TorchPEagleHead(BlockHead):
         self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
         self._shape = config.num_key_value_heads, head_dim(config)
         self._slots = context + self.positions  # masks may stand behind a full context
-        self.parameters = sum(weight.numel() for weight in self._module.parameters())
-        self.nbytes = self.parameters * of.dtype.itemsize + self._slots * row_nbytes(config, of.dtype)
+        self.parameters = count_of(self._module)
+        self.nbytes = nbytes_of(self._module) + self._slots * row_nbytes(config, of.products)
 
     def new_cache(self) -> TensorCache:
-        like = self.no_states
-        return TensorCache([self._shape] * self.layers, self._slots, like.dtype, like.device)
+        of = self._target
+        return TensorCache([self._shape] * self.layers, self._slots, of.products, of.device)
 
     @torch.inference_mode()
     def fuse(self, hidden: Mapping[int, Array]) -> Tensor:
@@ -126,7 +127,7 @@ class TorchPEagleHead(BlockHead):
         own = self._module.embed_tokens
         if own is None:
             return self._target.embed(tokens)
-        if int(tokens.max()) >= own.num_embeddings:  # a card would stop for good
+        if int(tokens.max()) >= self._rows:  # a card would stop for good
             raise IndexError(f"The token {tokens.max()} is not in the embedding.")
         embedded: Tensor = own(torch.from_numpy(tokens).to(self._target.device))
         return embedded

@@ -111,18 +111,26 @@ def test_chains_equal_those_of_transformers(kind, ordered):
         state = found.states
 
 
-def test_rows_of_a_target_that_multiplies_in_float16_are_read(tmp_path):
-    module, assistant, *_ = loaded(SMALL, False)
+@each_form
+def test_beside_a_target_that_multiplies_in_float16_it_does_so_too_and_copies_no_rows(ordered, tmp_path):
+    module, assistant, *_ = loaded(SMALL, ordered)
     module.save_pretrained(tmp_path / "target")
     assistant.save_pretrained(tmp_path / "assistant")
-    found = []
+    found, sizes, states = [], [], []
     for dtype in (torch.float16, torch.float32):
         target = load_model(open_checkpoint(tmp_path / "target"), dtype, "cpu", no_progress, CONTEXT)
         head = load_heads(open_heads(tmp_path / "assistant"), target, CONTEXT)
         cache, state = read(target, TEXT)
         head.read(cache)
-        found.append(head.forward(np.array([9]), state).logits)
+        memory = {rows.untyped_storage().data_ptr() for rows in cache.layers.values()}
+        assert {part.untyped_storage().data_ptr() for text in head._texts for part in text} <= memory
+        states.append(state)
+        guessed = head.forward(np.array([9]), states[0])  # the same: the target's differ, too
+        assert guessed.logits.dtype == guessed.states.dtype == torch.float32
+        found.append((guessed.logits, guessed.states))
+        sizes.append(head.nbytes)
     torch.testing.assert_close(*found, rtol=0.02, atol=0.02)
+    assert sizes[0] < 0.6 * sizes[1]
 
 
 @each_kind

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from engine.planner import Asked, Observed, fastest, plan_for, selection, smaller
+from engine.planner.candidate import Candidate
 from engine.planner.heads import HeadsOutline
 from engine.planner.machines import GIB
 from engine.planner.pairs import OWN_LAYER, with_heads, without_heads
+from engine.planner.run_rows import HEAD_ROWS
 from engine.planner.selection import OTHERS_PAY, OWN_LAYER_PAYS
-from tests.engine.planner.made import DESKTOP, LAPTOP, SMALL
+from tests.engine.planner.made import CARD, DESKTOP, LAPTOP, SMALL
 
 HEADS = HeadsOutline(
     stored=30 << 20, unpacked=0, kv_row=1024, weights=50_000_000, read=1536, width=1536, widest=8960
@@ -32,6 +34,22 @@ def test_an_own_layer_for_drafts_counts_and_is_loaded_where_the_whole_target_sta
     size = LAPTOP.cpu.itemsize
     working = LAYER.pass_nbytes(4096, size) + LAYER.states_nbytes(4096, size)
     assert beside.memory.ram - alone.memory.ram == LAYER.nbytes(4096, size) + working
+
+
+@pytest.mark.parametrize("stored", [0, 30 << 20])
+def test_on_cards_before_ampere_weights_and_rows_of_heads_take_two_bytes_a_number_and_states_four(stored):
+    heads = replace(HEADS, stored=stored, unpacked=50_000_000)
+    asked, old = Asked(4096), replace(DESKTOP, card=replace(CARD, halves=True))
+    of_heads = []
+    for machine in (old, DESKTOP):
+        beside, alone = (
+            Candidate(pair, machine, asked, "cuda", 15, False, False).overhead_nbytes
+            for pair in (with_heads(SMALL.target, heads), ALONE)
+        )
+        of_heads.append(beside - alone)
+    between = 4096 * (heads.read + heads.width) + HEAD_ROWS * (6 * heads.width + 3 * heads.widest)
+    halves_and_outputs = 4 * HEAD_ROWS * (3 * heads.widest // 2)
+    assert of_heads[0] - of_heads[1] == 2 * between + halves_and_outputs
 
 
 def test_a_limit_that_holds_everything_does_not_leave_it_out(monkeypatch):

@@ -98,6 +98,13 @@ def test_heads_of_another_width_than_the_target_are_checked(target, kind, tmp_pa
     assert 24 not in own
 
 
+def test_heads_attend_in_the_dtype_of_their_targets_rows(target, tmp_path):
+    heads = open_heads(made.save(tmp_path, "eagle3", made.random_weights("eagle3"), head_dim=24))
+    names = needed([(target, "float16")], [(heads, "float16")])
+    assert "attention 24 float16" in names
+    assert "attention 24 float32" not in names
+
+
 def test_medusa_heads_attend_to_nothing(target, tmp_path):
     heads = open_heads(made.save(tmp_path, "medusa_2", made.random_weights("medusa_2")))
     models = [(target, "float16")]

@@ -77,11 +77,13 @@ def test_a_matrix_that_is_kept_unpacked_gives_the_same_products_and_rows():
     products, found = packed.product(x), packed.rows(which)
     stored = packed.nbytes
     packed.keep_unpacked()
+    packed.workspace = Workspace(torch.float16, torch.device("cpu"))
     assert packed.format.name == "F16"
     assert packed.nbytes == 2 * SHAPE[0] * SHAPE[1] > stored
     assert torch.equal(packed.product(x), products)
     assert torch.equal(packed.rows(which), found)
     assert found.dtype == torch.float32
+    assert packed.workspace.nbytes == 0, "nothing is unpacked"
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
