@@ -46,7 +46,7 @@ LADDERS: dict[str, Ladder] = {
         60.0,
         (
             Way("card", ""),
-            Way("float32", "matrices are multiplied in float32, which is several times slower"),
+            Way("float32", "matrices are multiplied in float32"),
         ),
     ),
     "unpack": Ladder(

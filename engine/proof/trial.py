@@ -8,11 +8,12 @@ from msgspec import Struct
 
 _LONGEST = 200  # characters of a problem that are kept
 
-Outcome = Literal["right", "wrong", "failed", "hung", "crashed", "suspected", "unchecked"]
+Outcome = Literal["right", "wrong", "slow", "failed", "hung", "crashed", "suspected", "unchecked"]
 
 # What each outcome means, in a sentence for the user after the kernel's task.
 WORDS: dict[Outcome, str] = {
     "wrong": "gives wrong numbers on this graphics card",
+    "slow": "is slow on this graphics card",
     "failed": "does not work on this graphics card",
     "hung": "does not end on this graphics card",
     "crashed": "ends the program on this graphics card",
@@ -37,8 +38,8 @@ class TriedWay(Struct, frozen=True):
     under which conditions, or "". launch_s: seconds of the processor for launching a product of one piece;
     None if that was not measured.
 
-    Outcomes: "suspected": it was right when it was tried, but the card stopped later; "unchecked": it could
-    not be tried, as memory was missing.
+    Outcomes: "slow": it is right, but a safer way takes less time; "suspected": it was right when it was
+    tried, but the card stopped later; "unchecked": it could not be tried, as memory was missing.
     """
 
     kernel: str

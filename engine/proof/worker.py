@@ -12,7 +12,7 @@ from engine import ways
 from engine.errors import exhausted_tier
 from engine.proof.card import CudaCard, TestedCard
 from engine.proof.checks import CHECKS
-from engine.proof.speed import Differs
+from engine.proof.speed import Differs, Slow
 from engine.proof.trial import Outcome, Trial, TriedWay, problem_of
 
 
@@ -41,6 +41,8 @@ def tried(card: TestedCard, trial: Trial) -> TriedWay:
             card.finish()
     except Differs as error:
         return TriedWay(trial.kernel, trial.way, "wrong", str(error))
+    except Slow as error:
+        return TriedWay(trial.kernel, trial.way, "slow", str(error))
     except Exception as error:  # whatever a compiler or a driver raises
         outcome = "unchecked" if exhausted_tier(error) else "failed" if _answers(card) else "crashed"
         return TriedWay(trial.kernel, trial.way, outcome, problem_of(error))

@@ -81,9 +81,21 @@ def test_cards_before_ampere_multiply_in_float16_and_keep_float32(here, capabili
 
 def test_cards_before_ampere_are_known_by_name_too():
     old = {name for name, card in cards().items() if card.halves}
-    assert old == {"RTX 2080 Ti", "Tesla T4"}
+    assert old == {"RTX 2080 Ti", "Tesla T4", "GTX 16", "GTX 1660", "GTX 1660 Ti"}
     assert data_sheet("Tesla T4") == {"halves": 65e12, "memory": 320e9}
     assert data_sheet("NVIDIA GeForce RTX 3060").keys() == {"dense", "memory"}
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [("1660 Ti", "GTX 1660 Ti"), ("1660 SUPER", "GTX 1660"), ("1650 SUPER", "GTX 16"), ("1630", "GTX 16")],
+)
+def test_turing_without_cores_for_matrices_is_not_taken_for_a_usual_card(here, name, listed):
+    gpu = replace(GPU, name=f"NVIDIA GeForce GTX {name}", compute_capability=(7, 5))
+    found = profile_of(replace(here, gpus=(gpu,)), cards()).card
+    assert found == cards()[listed]
+    assert found.halves
+    assert found.flops < cards()["Tesla T4"].flops / 10
 
 
 @pytest.mark.parametrize(

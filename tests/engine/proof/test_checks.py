@@ -10,7 +10,7 @@ from engine.model.rows import Rows
 from engine.proof import card as tested_card
 from engine.proof import checks, kernels, ladder, link_checks
 from engine.proof.speeds import speed_of
-from engine.proof.trial import Trial
+from engine.proof.trial import Trial, TriedWay
 from engine.quantization import halves, operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise
@@ -314,6 +314,44 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
         == {"Q4_K", "GPTQ", "FP8_BLOCK", "NVFP4_SCALED"}
     )
     assert link > 0
+
+
+@pytest.mark.parametrize("way", ["card", "float32"])
+def test_a_card_multiplies_in_float16_only_where_that_takes_less_time(way, monkeypatch):
+    """GTX 16 have no cores for matrices: there, products in float16 take longer than in float32."""
+    monkeypatch.setattr(checks, "_MEASURED", 64)
+
+    def seconds(card, work):
+        work()
+        return 0.1 if ways.taken("halves") == way else 1.0
+
+    monkeypatch.setattr(checks, "seconds", seconds)
+    card = FakeCard()
+    card.measures = True
+    tried, _ = proven(card, ["memory", "dense float32", "halves"])
+    of_halves = [each for each in tried if each.kernel == "halves"]
+    expected = [("card", "right")] if way == "card" else [("card", "slow"), ("float32", "right")]
+    assert [(each.way, each.outcome) for each in of_halves] == expected
+    assert ladder.choices(["halves"], tried) == ({} if way == "card" else {"halves": "float32"})
+    assert speed_of(tried)[0].flops == of_halves[-1].rate == 2 * 64**3 / 0.1
+    if way == "float32":
+        assert "10.0 times" in of_halves[0].problem
+        assert ladder.sentences(["halves"], tried) == [
+            "Multiplying in float16 (card) is slow on this graphics card, so matrices are multiplied in "
+            "float32."
+        ]
+
+
+def rated(**rates):
+    """The results of kernels that are right. rates: of each, by its name with _ in place of spaces."""
+    return [TriedWay(name.replace("_", " "), "card", "right", rate=rate) for name, rate in rates.items()]
+
+
+def test_plans_reckon_with_the_products_that_models_use():
+    memory = {"memory": 1e11}
+    assert speed_of(rated(**memory, dense_float32=4e12, halves=1e12))[0].flops == 1e12
+    assert speed_of(rated(**memory, dense_float32=4e12, dense_bfloat16=1e14))[0].flops == 1e14
+    assert speed_of(rated(**memory, dense_float32=4e12))[0].flops == 4e12
 
 
 def test_a_problem_names_neither_users_nor_folders(monkeypatch, tmp_path):
