@@ -13,8 +13,8 @@ def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float
     rates = {each.kernel: each.rate or 0.0 for each in right}
     # Those in float32 are checked beside those in float16, but models multiply in 16 bits if they can.
     exact = rates.pop(ways.name_of("dense", "float32"), None)
-    products = [rate for kernel, rate in rates.items() if ways.kind_of(kernel) in ("dense", "halves")]
-    flops = max(products, default=exact)
+    dense = [rate for kernel, rate in rates.items() if ways.kind_of(kernel) in ("dense", "halves")]
+    flops = max(dense, default=exact)
     unpack: dict[str, float] = {}
     for kernel, rate in rates.items():
         if ways.kind_of(kernel) == "unpack":

@@ -13,7 +13,7 @@ from engine.checkpoints import Groups
 from engine.checkpoints.cuts import PIECE, unpacked_rows
 from engine.formats import Format, format_named
 from engine.quantization import halves, operations
-from engine.quantization.parts import DTYPES, TensorParts
+from engine.quantization.parts import DTYPES, TensorParts, aligned_parts
 from engine.streaming import DiskTable, Mover
 
 
@@ -91,9 +91,11 @@ class Packed:
         of = self.format, self.groups, self.shape[1], self.workspace.dtype
         return operations.unpacking(*of) != "processor"
 
-    def give(self, parts: Sequence[Tensor | NDArray[np.uint8]]) -> None:
-        """Set the parts; arrays in RAM are not copied."""
-        self.parts = tuple(part if isinstance(part, Tensor) else torch.from_numpy(part) for part in parts)
+    def give(self, parts: Sequence[Tensor] | Sequence[NDArray[np.uint8]]) -> None:
+        """Set the parts; arrays in RAM are not copied, but for small ones that are not aligned."""
+        tensors = [part for part in parts if isinstance(part, Tensor)]
+        arrays = [torch.from_numpy(part) for part in parts if not isinstance(part, Tensor)]
+        self.parts = tensors or aligned_parts(self.format, arrays)
 
     def pieces(self) -> Iterator[tuple[int, Tensor]]:
         """Unpack the matrix piece by piece, from top to bottom. Yield for each piece its first row and its

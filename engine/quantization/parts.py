@@ -45,6 +45,14 @@ def typed_parts(form: Format, parts: TensorParts) -> TensorParts:
     return [typed(part, _STORED[name]) for part, name in zip(parts, types, strict=True)]
 
 
+def aligned_parts(form: Format, parts: TensorParts) -> TensorParts:
+    """Return the parts, of which all but the first, which is large, are where their numbers can be read:
+    otherwise they would be copied for each piece that is unpacked. Most formats read the first byte by
+    byte."""
+    tables = zip(parts[1:], form.parts[1:], strict=False)
+    return [*parts[:1], *(typed(part, _STORED[name]).view(torch.uint8) for part, name in tables)]
+
+
 def unpack_rows(place: Tensor, unpack: Callable[[int, int, NDArray[Any]], None]) -> None:
     """Unpack to `place`, [rows, columns] in RAM, on all cores. unpack: takes start and stop, and writes these
     rows to an array [numbers], float32, or uint16 for bfloat16."""
