@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from engine import reads
 from engine.errors import BadOption
 
 
@@ -71,9 +72,15 @@ def named_path(text: str | Path) -> Path:
 
 def identity(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
     """Return what tells files apart from others, and from what they were before: of each, its path without
-    links, its bytes and the time when it was changed, in nanoseconds; sorted by path. Raises OSError."""
-    states = {path: path.stat() for path in paths}
-    return [(str(path.resolve()), states[path].st_size, states[path].st_mtime_ns) for path in sorted(states)]
+    links, its bytes and the time when it was changed, in nanoseconds; sorted by path. Raises OSError, and the
+    errors of `reads.aside`."""
+
+    def states() -> list[tuple[str, int, int]]:
+        with reads.noted():
+            known = [(path.resolve(), path.stat()) for path in sorted({*paths})]
+        return [(str(path), state.st_size, state.st_mtime_ns) for path, state in known]
+
+    return reads.aside(states)
 
 
 def sync_folder(folder: Path) -> None:

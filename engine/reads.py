@@ -4,6 +4,7 @@ must not stand still with them.
 What reads files does not know who waits. Where nobody does, it reads in its own thread.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -46,8 +47,8 @@ def aside(work: Callable[[], T], discard: Callable[[T], object] = lambda result:
 
 
 def noted() -> AbstractContextManager[object]:
-    """Return a context for a single read, so that whoever waits for this thread knows that the disk is
-    asked."""
+    """Return a context for a single read, or another question to the disk, so that whoever waits for this
+    thread knows that the disk is asked. Raises Interrupted if nobody waits any more."""
     return _here.note()
 
 
@@ -73,6 +74,13 @@ def fill(into: bytearray | memoryview, file: FileIO) -> int:
     return done
 
 
+def content(path: Path, limit: int) -> bytes:
+    """Return the bytes of a file, the first `limit` at most. Raises OSError."""
+    with opened(path) as file:
+        data = bytearray(min(os.fstat(file.fileno()).st_size, limit))
+        return bytes(memoryview(data)[: fill(data, file)])
+
+
 @contextmanager
 def helped_by(helper: ReadingHelper) -> Iterator[None]:
     """Return a context in which `helper` does what the calling thread does aside."""
@@ -83,6 +91,12 @@ def helped_by(helper: ReadingHelper) -> Iterator[None]:
         _here.helper = before
 
 
-def note_with(note: Callable[[], AbstractContextManager[object]]) -> None:
-    """Note the reads of the calling thread, to its end, with what `note` returns."""
-    _here.note = note
+@contextmanager
+def noted_with(note: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
+    """Return a context in which the calling thread's reads are noted with what `note` returns, which may
+    raise instead, so that nothing more is read."""
+    before, _here.note = _here.note, note
+    try:
+        yield
+    finally:
+        _here.note = before

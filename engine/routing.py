@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from engine import reads
 from engine.checkpoints.limits import EXPERTS_LIMIT
 from engine.documents import read_json
 from engine.files import identity, write_whole
@@ -113,7 +114,12 @@ class RoutingFile:
 def _place(model: Path) -> Path:
     """Return where the counts of a model are: it is known by the identity of its files. Raises OSError if it
     has none."""
-    known = hashlib.blake2b(repr(identity(_files(model))).encode(), digest_size=16).hexdigest()
+
+    def files() -> list[Path]:
+        with reads.noted():
+            return _files(model)
+
+    known = hashlib.blake2b(repr(identity(reads.aside(files))).encode(), digest_size=16).hexdigest()
     folder = platformdirs.user_data_path("specexec-desktop", appauthor=False) / "routing"
     return folder / f"{known}.json"
 

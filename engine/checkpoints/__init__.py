@@ -7,6 +7,7 @@ Free of torch and transformers, because the window reads headers too.
 from collections.abc import Callable
 from pathlib import Path
 
+from engine import reads
 from engine.checkpoints import gguf, safetensors
 from engine.checkpoints.checkpoint import (
     USUAL_GROUPS,
@@ -50,11 +51,12 @@ def open_checkpoint(path: Path) -> Checkpoint:
     """
     path = Path(path).absolute()
     try:
-        if not path.exists():
-            raise ModelNotFound(f"{path} does not exist.", "Check the path.")
-        for claims, read in FORMATS:
-            if claims(path):
-                return read(path)
+        with reads.noted():
+            if not path.exists():
+                raise ModelNotFound(f"{path} does not exist.", "Check the path.")
+            claimed = next((read for claims, read in FORMATS if claims(path)), None)
+        if claimed is not None:
+            return claimed(path)
     except OSError as error:
         raise BadCheckpoint(
             f"{path.name[:200]} cannot be read: {error.strerror}.",

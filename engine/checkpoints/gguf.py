@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import reads
 from engine.checkpoints.checkpoint import Checkpoint, Generation, GgufVocabulary, token_ids
 from engine.checkpoints.gguf_architectures import architecture_of, configuration
 from engine.checkpoints.gguf_header import DAMAGED
@@ -42,7 +43,8 @@ def read(path: Path) -> Checkpoint:
 
     Raises `BadCheckpoint` if it is damaged or incomplete; `UnsupportedModel` if it is not supported.
     """
-    path = _lone_model(path) or path
+    with reads.noted():
+        path = _lone_model(path) or path
     keys = Keys(path, read_parts(path))
     architecture = architecture_of(keys)
     vocabulary = _vocabulary(keys)
@@ -77,7 +79,8 @@ def _lone_model(path: Path) -> Path | None:
 
 def _has_encoder(path: Path) -> bool:
     """Return whether an encoder of images or sound lies beside `path`, the only model of its folder."""
-    return _lone_model(path.parent) is not None and any(path.parent.glob("*mmproj*.gguf"))
+    with reads.noted():
+        return _lone_model(path.parent) is not None and any(path.parent.glob("*mmproj*.gguf"))
 
 
 # -- the vocabulary ------------------------------------------------------------------------------------------

@@ -134,10 +134,10 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def _text(file: Path) -> bytes:
-    with reads.noted():
-        if file.stat().st_size > JSON_LIMIT:
-            raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
-        return file.read_bytes()
+    text = reads.content(file, JSON_LIMIT + 1)
+    if len(text) > JSON_LIMIT:
+        raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
+    return text
 
 
 def _parse(name: str, text: bytes, most: int = VALUES_LIMIT) -> tuple[dict[str, Any], int]:

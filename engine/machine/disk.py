@@ -7,6 +7,7 @@ import sys
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from engine import reads
 from engine.errors import BadOption, DiskProblem
 from engine.machine.data import Disk, DiskKind
 from engine.machine.system_files import ROOT, text
@@ -32,13 +33,21 @@ class Volume(NamedTuple):
 def disk_of(folder: Path) -> Disk:
     """Return the disk that `folder` is on, or the disk of the nearest existing folder above it.
 
-    Raises BadOption if `folder` is a file; DiskProblem if it cannot be examined.
+    Raises BadOption if `folder` is a file; DiskProblem if it cannot be examined; the errors of `reads.aside`.
     """
+
+    def ask() -> tuple[Path, int, int]:
+        with reads.noted():
+            if folder.is_file():
+                raise BadOption(
+                    f"{folder} is a file, not a folder.", "Choose the folder that holds the models."
+                )
+            here = nearest(folder)
+            usage = shutil.disk_usage(here)
+            return here, usage.total, usage.free
+
     try:
-        if folder.is_file():
-            raise BadOption(f"{folder} is a file, not a folder.", "Choose the folder that holds the models.")
-        here = nearest(folder)
-        usage = shutil.disk_usage(here)
+        here, total, free = reads.aside(ask)
     except OSError as error:
         raise DiskProblem(
             f"{folder} cannot be opened: {error.strerror}.",
@@ -50,7 +59,7 @@ def disk_of(folder: Path) -> Disk:
         volume = windows_volume(*windows.volume(here))
     else:
         volume = linux_volume(here)
-    return Disk(str(folder.absolute()), *volume, usage.total, usage.free)
+    return Disk(str(folder.absolute()), *volume, total, free)
 
 
 def nearest(folder: Path) -> Path:

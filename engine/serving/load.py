@@ -155,7 +155,7 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     target_name = request.target or catalog.default_target()
     job.report("reading")
     auto = request.draft == "auto"
-    draft_name = reads.aside(lambda: default_draft(target_name)) if auto else request.draft
+    draft_name = reads.aside(lambda: _draft_of(target_name)) if auto else request.draft
     target = reads.aside(lambda: open_checkpoint(_path_of(target_name)))
     if auto and (companion := reads.aside(lambda: own_companion(target_name, target))):
         return PairFiles(target_name, target, str(companion.path), heads=companion)
@@ -182,10 +182,17 @@ def _path_of(name: str) -> Path:
         return catalog.resolve(name)
 
 
+def _draft_of(target_name: str) -> str | None:
+    """See `default_draft`."""
+    with reads.noted():
+        return default_draft(target_name)
+
+
 def own_companion(target_name: str, target: Checkpoint) -> HeadsFile | None:
     """Return the companion that lies beside the target, or in the models folder; None if there is none, or
     if it is damaged or another model's."""
-    folder = catalog.companion_for(target_name)
+    with reads.noted():
+        folder = catalog.companion_for(target_name)
     if folder is None:
         return None
     try:
@@ -427,7 +434,7 @@ def loaded_event(
         draft = model_info(files.draft_name, files.draft or files.target, loaded.draft.model)
     elif files.heads and loaded.heads:
         draft = heads_info(files.heads, loaded.heads, loaded.target.model.vocabulary)
-    path = files.target.path
+    span = next(iter(files.target.weights.values())).spans[0]
     return protocol.Loaded(
         request=request,
         target=model_info(files.target_name, files.target, loaded.target.model),
@@ -440,7 +447,7 @@ def loaded_event(
         longest_context=describe(files.target).positions,
         token_nbytes=loaded.token_nbytes,
         memory=loaded.memory,
-        link=link_of(loaded.target, path if path.is_dir() else path.parent),
+        link=link_of(loaded.target, span.file.parent),
         threads=loaded.threads,
         note=" ".join(filter(None, [note, *_unlisted(files), *_blind(files), *pair.remarks])),
         warning=pair.warning,

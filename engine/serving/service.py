@@ -87,10 +87,14 @@ class EngineService:
             for _ in range(request.smaller):
                 note = self.fitted.shrink("ram") or note
             note = self._build(job, note, warm=True)
-        assert self.session is not None
-        about_card = self._proof.note if self._proof else about_card  # a kernel may have failed since
-        note = " ".join(filter(None, [about_card, note]))
-        return loaded_event(request.id, pair, self.fitted, self.session, note)
+            assert self.session is not None
+            about_card = self._proof.note if self._proof else about_card  # a kernel may have failed since
+            note = " ".join(filter(None, [about_card, note]))
+            try:
+                return loaded_event(request.id, pair, self.fitted, self.session, note)
+            except BaseException:  # the disk is asked once more
+                self._close_after_error()
+                raise
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
         """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind

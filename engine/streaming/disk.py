@@ -153,7 +153,11 @@ class DiskFile:
                 self.direct = False
                 self._file = _open(path, False)
             self._handles = [self._file]  # that are open
-            self._state = _state(self._file, path)
+            try:
+                self._state = _state(self._file, path)
+            except OSError:
+                self.close()
+                raise
         except OSError as error:
             raise broken(path, error.strerror or str(error)) from error
 
@@ -278,20 +282,23 @@ def _direct_is_faster(file: DiskFile) -> bool:
     """Read uncached parts of the file, directly and buffered in turn, and return whether direct reads are
     faster. Buffered reads win only if they are clearly faster, because they also cost a copy and memory. A
     file too small for the comparison counts as faster with direct reads."""
-    if file.path.stat().st_size < 2 * _PROBES * _PROBE_NBYTES:
-        return True
-    other = DiskFile(file.path, direct=False)
+    with reads.noted():
+        if file.path.stat().st_size < 2 * _PROBES * _PROBE_NBYTES:
+            return True
+        other = DiskFile(file.path, direct=False)
     into = memory(_PROBE_NBYTES).data
     seconds: dict[DiskFile, list[float]] = {file: [], other: []}
     try:
-        other.forget()
+        with reads.noted():
+            other.forget()
         for number in range(2 * _PROBES):
             way = (file, other)[number % 2]
             begin = time.perf_counter()
             with reads.noted():
                 way.read(into, number * _PROBE_NBYTES, _PROBE_NBYTES)
             seconds[way].append(time.perf_counter() - begin)
-        other.forget()
+        with reads.noted():
+            other.forget()
     finally:
         other.close()
     return min(seconds[file]) < 1.5 * min(seconds[other])  # minimum: the first reads wake the disk up

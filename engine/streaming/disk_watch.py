@@ -26,6 +26,10 @@ GIVEN_UP_S = 300.0
 # Seconds without an answer after which nobody waits for a reader's end: less than a client waits for the
 # engine's (`engine.protocol.engine_process.SHUTDOWN_TIMEOUT_S`).
 LEFT_S = 2.0
+# A wait of STOP_S that took so many seconds was none: the machine slept, or this process was stopped. On
+# Windows, the clock goes on meanwhile (QueryPerformanceCounter; Microsoft, "Acquiring high-resolution time
+# stamps"), but the disk could not answer, and may have to spin up now.
+ASLEEP_S = 5.0
 
 
 class DiskWatch:
@@ -67,15 +71,21 @@ class DiskWatch:
         """Wait on a condition, whose lock is held, until `is_over`.
 
         Raises Interrupted if the pass is interrupted; DiskSilent if the disk has not answered for
-        GIVEN_UP_S, during all of which this has waited.
+        GIVEN_UP_S, during all of which this has waited. Where the machine was asleep meanwhile, both times
+        begin anew.
         """
-        began, told = self._crew.now(), 0
+        told, began = 0, self._crew.now()
+        now = began
         try:
             while not is_over():
                 changed.wait(STOP_S)
                 end_if_interrupted()
+                before, now = now, self._crew.now()
+                if now - before >= ASLEEP_S:
+                    began = now
+                    self._begin_anew()
                 silent_s = self.silent_s
-                if min(silent_s, self._crew.now() - began) >= GIVEN_UP_S:
+                if min(silent_s, now - began) >= GIVEN_UP_S:
                     raise DiskSilent(self._name, silent_s)
                 if (times := int(silent_s / TOLD_S)) != told:
                     told = times
@@ -84,12 +94,20 @@ class DiskWatch:
             if told:
                 self._tell(0.0)
 
-    def join(self, threads: Sequence[Member]) -> None:
+    def join(self, threads: Sequence[Member], is_patient: bool = True) -> None:
         """Wait for threads that end once their reads have ended, but for no disk that has not answered for
-        LEFT_S."""
+        LEFT_S. is_patient: whether to wait for a thread that does something else, however long; otherwise,
+        for LEFT_S, too."""
+        began = self._crew.now()
         for thread in threads:
             while thread.is_alive() and self.silent_s < LEFT_S:
+                if not is_patient and self._crew.now() - max(began, self._answered) >= LEFT_S:
+                    break
                 thread.join(STOP_S)
+
+    def _begin_anew(self) -> None:
+        with self._guard:
+            self._answered = self._crew.now()
 
     def _tell(self, seconds: float) -> None:
         with suppress(Exception):  # any error: a terminal, for example, may be gone

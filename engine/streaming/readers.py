@@ -1,10 +1,12 @@
 """Threads that read for one that computes, so that Stop does not wait for a disk that does not answer."""
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -12,6 +14,8 @@ from engine import reads
 from engine.errors import Interrupted
 from engine.streaming.crew import SYSTEM, Crew, Member
 from engine.streaming.disk_watch import DiskWatch
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -76,12 +80,13 @@ class Readers:
         return lambda: self._result(order)
 
     def close(self) -> None:
-        """End the threads; see `DiskWatch.join`."""
+        """End the threads, whose next reads raise Interrupted. One that is left behind, because the disk does
+        not answer it, ends when it does, with the memory that it reads to; see `DiskWatch.join`."""
         with self._changed:
             self._closed = True
             self._orders.clear()
             self._changed.notify_all()
-        self.watch.join(self._threads)
+        self.watch.join(self._threads, is_patient=False)
 
     def _result(self, order: _Order[T]) -> T:
         try:
@@ -101,16 +106,16 @@ class Readers:
             order.is_left = True
             is_here = order.is_done and order.error is None
         if is_here:  # since a moment ago
-            order.discard(order.result)  # type: ignore[arg-type]
+            _discard(order)
 
     # -- the threads -----------------------------------------------------------------------------------------
 
     def _work(self) -> None:
-        reads.note_with(self.watch.reading)
         while (order := self._next()) is not None:
             result, error = None, None
             try:
-                result = order.work()
+                with reads.noted_with(partial(self._reading, order)):
+                    result = order.work()
             except Exception as failure:  # any error: the thread that waits raises it
                 error = failure
             with self._changed:
@@ -118,13 +123,30 @@ class Readers:
                 is_left = order.is_left
                 self._changed.notify_all()
             if is_left and error is None:
-                order.discard(result)
-            del order, result  # which may be large
+                _discard(order)
+            del order, result, error  # which may be large
+
+    @contextmanager
+    def _reading(self, order: _Order[object]) -> Iterator[None]:
+        """Return a context in which a read for `order` is under way. Raises Interrupted if nobody waits for
+        it: a slow disk would take minutes for the rest of a large tensor."""
+        if order.is_left or self._closed:
+            raise Interrupted("Nobody waits for this read any more.")
+        with self.watch.reading():
+            yield
 
     def _next(self) -> _Order[object] | None:
         with self._changed:
             self._changed.wait_for(lambda: bool(self._orders) or self._closed)
             return None if self._closed else self._orders.popleft()
+
+
+def _discard(order: _Order[T]) -> None:
+    """Discard the result of an order. Its errors are logged: the thread has other orders."""
+    try:
+        order.discard(order.result)  # type: ignore[arg-type]  # which `work` has returned
+    except Exception:
+        _log.exception("what came too late cannot be discarded")
 
 
 class _WatchOfThread(threading.local):

@@ -30,8 +30,7 @@ def from_folder(folder: Path) -> TokenizerParts:
 
 
 def _read(file: Path) -> bytes:
-    with reads.noted(), file.open("rb") as stream:
-        text = stream.read(FILE_LIMIT + 1)
+    text = reads.content(file, FILE_LIMIT + 1)
     if len(text) > FILE_LIMIT or sum(map(text.count, (b",", b"[", b"{"))) > VALUES_LIMIT:
         raise BadCheckpoint(f"{file.name} is larger than that of any known model.", AGAIN)
     return text
@@ -100,9 +99,10 @@ def _chat_template(folder: Path, config: dict[str, Any]) -> str | None:
     file = folder / "chat_template.jinja"
     if file.is_file():
         try:
-            if file.stat().st_size > TEMPLATE_LIMIT:
-                raise BadCheckpoint("chat_template.jinja is larger than that of any known model.", AGAIN)
-            return file.read_text(encoding="utf-8")
+            with reads.noted():
+                if file.stat().st_size > TEMPLATE_LIMIT:
+                    raise BadCheckpoint("chat_template.jinja is larger than that of any known model.", AGAIN)
+                return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise BadCheckpoint("chat_template.jinja cannot be read.", AGAIN) from error
     for source in (_optional(folder / "chat_template.json"), config):

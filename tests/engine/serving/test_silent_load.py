@@ -1,7 +1,10 @@
 """A disk that does not answer while a pair is loaded: the client is told, it can cancel, and the next load is
 right."""
 
+import io
+import os
 import threading
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +14,7 @@ from engine.checkpoints import open_checkpoint
 from engine.errors import DiskSilent, Interrupted
 from engine.model.sequence import Sequence
 from engine.protocol import Chat, DiskSilence, Load, LoadProgress, Message, Options
+from engine.serving import load
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, disk_watch
 from engine.streaming.disk_watch import DiskWatch
@@ -112,6 +116,39 @@ def test_a_silent_disk_is_told_of_and_can_be_cancelled_and_loading_goes_on_when_
     assert 0 < while_silent[0] < while_silent[1]
     assert loading.told[-1] == 0
     assert loading.answer() == loading.expected
+
+
+@pytest.mark.parametrize("way", ["compiled, streamed"])
+def test_the_thread_that_waits_asks_the_disk_nothing_itself(loading, tmp_path, monkeypatch):
+    asked = []
+
+    def noting(ask):
+        def noted(path, *args, **options):
+            if isinstance(path, str | os.PathLike) and tmp_path / "target" in Path(path, "any").parents:
+                asked.append((threading.current_thread(), ask.__name__))
+            return ask(path, *args, **options)
+
+        return noted
+
+    for module, name in ((os, "stat"), (os, "lstat"), (os, "scandir"), (os, "open"), (io, "open")):
+        monkeypatch.setattr(module, name, noting(getattr(module, name)))
+    if hasattr(os, "statvfs"):
+        monkeypatch.setattr(os, "statvfs", noting(os.statvfs))
+    loading.load()
+    assert "stat" in {name for _, name in asked}
+    assert [name for thread, name in asked if thread is threading.current_thread()] == []
+
+
+@pytest.mark.parametrize("way", ["compiled"])
+def test_a_load_that_ends_when_it_is_told_how_fast_the_disk_is_leaves_nothing_loaded(loading, monkeypatch):
+    def silent(target, folder):
+        raise Interrupted("The pass was interrupted.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(load, "link_of", silent)
+        with pytest.raises(Interrupted, match="Loading was cancelled"):
+            loading.load()
+    assert loading.engine.session is None
 
 
 @pytest.mark.parametrize("way", ["compiled"])

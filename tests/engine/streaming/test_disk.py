@@ -50,6 +50,24 @@ def test_many_threads_read_one_file(file):
     assert not wrong
 
 
+def test_a_file_that_cannot_be_examined_is_not_left_open(file, monkeypatch):
+    closed = []
+    close = disk._close
+
+    def note_and_close(handle):
+        closed.append(handle)
+        close(handle)
+
+    def fail(handle, path):
+        raise OSError("the drive is gone")
+
+    monkeypatch.setattr(disk, "_close", note_and_close)
+    monkeypatch.setattr(disk, "_state", fail)
+    with pytest.raises(StreamBroken, match="the drive is gone"):
+        DiskFile(file)
+    assert len(closed) == 1
+
+
 def test_a_file_that_ends_too_early_is_a_named_error(file):
     opened = DiskFile(file)
     with pytest.raises(StreamBroken, match="it ends after"):

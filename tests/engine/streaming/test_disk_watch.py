@@ -13,8 +13,8 @@ class Reader:
     """A thread that reads pieces which take so many seconds each, while another one waits for all of them.
     Attributes: `told`: (second, seconds of silence) as it was told; `clock`; `watch`."""
 
-    def __init__(self):
-        self.clock = VirtualClock()
+    def __init__(self, clock=None):
+        self.clock = clock or VirtualClock()
         self.watch = DiskWatch("a-model.gguf", self.clock)
         self.told = []
         self.watch.on_silence = lambda seconds: self.told.append((round(self.clock.now()), round(seconds)))
@@ -63,6 +63,27 @@ def test_a_wait_ends_by_name_when_the_disk_was_silent_during_all_of_it():
         reader.run(10_000.0)
     assert reader.told[-1][1] == 0
     assert reader.clock.now() == pytest.approx(disk_watch.GIVEN_UP_S, abs=1)
+
+
+class SleepyClock(VirtualClock):
+    """A clock that goes on while the machine sleeps, as Windows' does. Attributes: `falls_asleep`: when, in
+    seconds; `slept_s`: for how long, then."""
+
+    falls_asleep, slept_s = 4.0, 3600.0
+
+    def now(self):
+        return self.seconds + (self.slept_s if self.seconds >= self.falls_asleep else 0.0)
+
+
+def test_the_time_for_which_the_machine_slept_is_no_silence_of_its_disk():
+    reader = Reader(SleepyClock())
+    reader.run(13.0, 3.0)
+    assert reader.told == []
+    reader = Reader(SleepyClock())
+    with pytest.raises(DiskSilent, match="has not answered for 300 s"):
+        reader.run(10_000.0)
+    assert reader.told[0][1] == 10
+    assert reader.clock.seconds == pytest.approx(4 + disk_watch.GIVEN_UP_S, abs=1)
 
 
 def test_stop_ends_a_wait():
@@ -114,3 +135,24 @@ def test_a_thread_whose_read_is_not_answered_is_not_waited_for():
 
     clock.run(work)
     assert clock.now() < 1 + disk_watch.LEFT_S + 0.2
+
+
+def test_a_thread_that_does_not_read_is_waited_for_as_long_as_one_may():
+    clock = VirtualClock()
+    watch = DiskWatch("a-model.gguf", clock)
+
+    def read_and_work():
+        for _ in range(4):
+            with watch.reading():
+                clock.sleep(1.5)
+        clock.sleep(100.0)
+
+    def work():
+        busy = clock.start(read_and_work, "busy")
+        watch.join([busy], is_patient=False)
+        assert busy.is_alive()
+        assert clock.now() == pytest.approx(4 * 1.5 + disk_watch.LEFT_S, abs=0.2)
+        watch.join([busy])
+        assert not busy.is_alive()
+
+    clock.run(work)

@@ -1,6 +1,9 @@
 """Threads that read for those that compute."""
 
 import threading
+import time
+import weakref
+from contextlib import nullcontext
 
 import pytest
 
@@ -32,6 +35,24 @@ def test_work_is_done_aside_only_where_a_thread_is_helped():
         assert reads.aside(lambda: reads.aside(here)) is other, "what works aside reads by itself"
     assert reads.aside(here) is here()
     assert not other.is_alive()
+
+
+def test_a_file_is_read_in_pieces_that_are_noted(tmp_path, monkeypatch):
+    monkeypatch.setattr(reads, "PIECE_NBYTES", 4)
+    (tmp_path / "file").write_bytes(bytes(range(30)))
+    noted = []
+
+    def note():
+        noted.append(None)
+        return nullcontext()
+
+    with reads.noted_with(note):
+        assert reads.content(tmp_path / "file", 10) == bytes(range(10))
+        assert len(noted) == 4, "it is opened, and read three times"
+        assert reads.content(tmp_path / "file", 1_000) == bytes(range(30))
+    del noted[:]
+    reads.content(tmp_path / "file", 10)
+    assert noted == []
 
 
 def test_errors_reach_the_thread_that_waits():
@@ -79,6 +100,64 @@ def test_what_comes_when_nobody_waits_any_more_is_discarded(stopped, monkeypatch
     goes_on.set()
     reader.join(PATIENCE_S)
     assert left == ["an open file"]
+
+
+def test_cancel_does_not_wait_for_a_disk_that_is_asked_something_else_than_a_read(stopped, monkeypatch):
+    """As one is by stat(), for example, which no note is made of."""
+    monkeypatch.setattr(disk_watch, "LEFT_S", 0.05)
+    answers = threading.Event()
+    threads = set(threading.enumerate())
+    began = time.monotonic()
+    with reading_aside(DiskWatch("model")), pytest.raises(Interrupted):
+        reads.aside(lambda: answers.wait(PATIENCE_S))
+    assert time.monotonic() - began < PATIENCE_S / 2
+    (reader,) = set(threading.enumerate()) - threads
+    answers.set()
+    reader.join(PATIENCE_S)
+
+
+def test_cancel_does_not_wait_for_the_rest_of_a_large_tensor(stopped, monkeypatch):
+    class SlowFile:
+        pieces = 0
+
+        def readinto(self, into):
+            self.pieces += 1
+            time.sleep(0.02)
+            return 1
+
+    file = SlowFile()
+    threads = set(threading.enumerate())
+    with reading_aside(DiskWatch("model")), pytest.raises(Interrupted):
+        reads.aside(lambda: reads.fill(bytearray(1_000), file))
+    assert set(threading.enumerate()) == threads, "the thread has ended"
+    assert file.pieces < 100
+
+
+def test_a_result_that_cannot_be_discarded_leaves_the_thread_to_its_other_orders(stopped, caplog):
+    goes_on = threading.Event()
+
+    def fail(result):
+        raise OSError("it cannot be closed")
+
+    readers = Readers(DiskWatch("model"))
+    with pytest.raises(Interrupted):
+        readers.aside(lambda: goes_on.wait(PATIENCE_S), fail)
+    interruption.resume()
+    goes_on.set()
+    assert readers.aside(lambda: 3) == 3
+    readers.close()
+    assert "it cannot be closed" in caplog.text
+
+
+def test_a_thread_keeps_nothing_of_the_orders_that_it_has_done():
+    class Weights:
+        pass
+
+    readers = Readers(DiskWatch("model"))
+    result = weakref.ref(readers.aside(Weights))
+    readers.aside(lambda: None)
+    assert result() is None
+    readers.close()
 
 
 def test_what_a_thread_makes_while_it_is_helped_waits_with_the_same_watch(tmp_path):
