@@ -174,6 +174,7 @@ def load_stage(progress: LoadProgress) -> str:
         "libraries": _tr("Starting the libraries"),
         "reading": _tr("Reading the model files"),
         "tokenizer": _tr("Reading the vocabulary"),
+        "planning": _tr("Fitting the model to this machine"),
         "kernels": _tr("Preparing the model; this takes longer the first time"),
         "draft": _tr("Loading the small model that guesses ahead"),
         "target": _tr("Loading the model"),

@@ -114,6 +114,11 @@ class Engine(QObject):
             self.stop()
             self._load()
 
+    def load_in_full(self) -> None:
+        """Load the models in `wanted` again, by the full plan although the system has killed the engine."""
+        self._killed = 0
+        self.load()
+
     def unload(self) -> None:
         """Unload the models to free their memory; `load` loads them again."""
         if self.state in (State.READY, State.LOAD_FAILED):

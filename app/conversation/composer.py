@@ -49,11 +49,11 @@ class Composer(QFrame):
         remark: says what is to be known about what was brought; hidden when the user writes.
         attach: the button that chooses files.
         can_stop: whether there is something to stop.
-        button: "Send", or "Stop" while an answer or a load can be stopped.
+        button: "Send", or while an answer or a load can be stopped, "Stop" or "Cancel loading".
 
     Signals:
         sent: str, list of AttachedFile: what to send; the receiver calls `accept` to empty the field
-        stopped: the user wants to stop the answer
+        stopped: the user wants to stop the answer or the load
         changed: the unsent message changed
         files_brought: list of Path, files that the user dropped, pasted or chose
         picture_brought: QImage, which the user pasted
@@ -73,7 +73,7 @@ class Composer(QFrame):
         super().__init__(parent)
         self.setObjectName("composer")
         self._can_send = False
-        self.can_stop = False
+        self.can_stop = self._is_loading = False
         self.read_prompts: Callable[[], Sequence[SavedPrompt]] = tuple
         self.offer = PromptOffer(self)
         self.offer.chosen.connect(self._insert)
@@ -120,9 +120,10 @@ class Composer(QFrame):
         self.setFocusProxy(self.editor)
         self.send_with("enter")
 
-    def allow(self, *, send: bool, stop: bool) -> None:
-        """Set whether the button can send or stop now. The text in the field stays."""
-        self._can_send, self.can_stop = send, stop
+    def allow(self, *, send: bool, stop: bool, is_loading: bool = False) -> None:
+        """Set whether the button can send or stop now. The text in the field stays. is_loading: whether what
+        it stops is a load."""
+        self._can_send, self.can_stop, self._is_loading = send, stop, is_loading
         self._refresh()
 
     def send_with(self, key: str) -> None:
@@ -266,7 +267,8 @@ class Composer(QFrame):
             self._submit()
 
     def _refresh(self) -> None:
-        text = self.tr("Stop") if self.can_stop else self.tr("Send")
+        stop = self.tr("Cancel loading") if self._is_loading else self.tr("Stop")
+        text = stop if self.can_stop else self.tr("Send")
         self.button.setText(text)
         self.button.setAccessibleName(text)
         sends = self.tr("Ctrl+Enter") if self.editor.sends_with_ctrl else self.tr("Enter")
@@ -280,7 +282,7 @@ class Composer(QFrame):
     def _keep_width(self) -> None:
         """Make the button as wide as its widest text, so that the field keeps its width."""
         widths = []
-        for text in (self.tr("Stop"), self.tr("Send")):
+        for text in (self.tr("Cancel loading"), self.tr("Stop"), self.tr("Send")):
             self.button.setText(text)
             self.button.ensurePolished()
             widths.append(self.button.sizeHint().width())

@@ -55,7 +55,7 @@ def shortcuts(send_key: str = "enter") -> list[Shortcut]:
         Shortcut("usual_size", ("Ctrl+0",), _tr("Text in its usual size"), window),
         Shortcut("undo", ("Ctrl+Z",), _tr("Undo the last action"), window),
         Shortcut("quit", ("Ctrl+Q",), _tr("Quit"), window),
-        Shortcut("stop", ("Esc",), _tr("Stop the answer and keep its text"), chat),
+        Shortcut("stop", ("Esc",), _tr("Stop the answer and keep its text, or cancel loading"), chat),
         Shortcut("find", ("Ctrl+F",), _tr("Find in this chat"), chat),
         Shortcut("find_next", ("F3", "Ctrl+G"), _tr("Next match"), chat),
         Shortcut("find_previous", ("Shift+F3", "Ctrl+Shift+G"), _tr("Previous match"), chat),

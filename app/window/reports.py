@@ -89,6 +89,7 @@ class Reports(QObject):
         engine.loaded.connect(self._header.show_loaded)
         engine.loaded.connect(self._panel.show_loaded)
         engine.loaded.connect(self._show_warning)
+        engine.loaded.connect(self._offer_full_plan)
         engine.loaded.connect(self._offer_own_draft)
         engine.load_failed.connect(self._show_load_failure)
         engine.lost.connect(self._show_loss)
@@ -222,7 +223,7 @@ class Reports(QObject):
                     "The answer goes on as soon as the disk does. See that it is connected, or stop the "
                     "answer: the text so far stays."
                 )
-                self._show_silence(event.seconds, going_on)
+                self._show_silence(event.seconds, going_on, self.tr("Stop"))
             case Answer():
                 self._clear_silence()
                 self._panel.show_answer(event)
@@ -272,18 +273,32 @@ class Reports(QObject):
     def _allow(self) -> None:
         """Let the composer send, or stop what goes on here: the load, or an answer in the chat shown."""
         state = self._engine.state
-        is_here = state is State.LOADING or self._chat.is_answering_here
-        self._composer.allow(send=state in WILL_ANSWER, stop=state in BUSY and is_here)
+        loads = state is State.LOADING
+        stops = state in BUSY and (loads or self._chat.is_answering_here)
+        self._composer.allow(send=state in WILL_ANSWER, stop=stops, is_loading=loads)
 
     def _show_warning(self, loaded: Loaded) -> None:
         if loaded.warning:
             close = self._transcript.clear_notice
             self._warning = self._notify(FaultWords(loaded.warning), self.tr("Close"), close)
 
+    def _offer_full_plan(self, loaded: Loaded) -> None:
+        """Say that the models run by a smaller plan, and how to return to the full one."""
+        if not loaded.reduced or loaded.warning:
+            return
+        said = self.tr(
+            "Memory ran out before, so the model was loaded by a smaller plan. It may answer more slowly, or "
+            "remember less of a chat. Close other programs to free memory, then load it in full again."
+        )
+        title, again = self.tr("The model runs with less memory now"), self.tr("Load in full again")
+        notice = Notice(title, said, again, self._transcript, tone="offer", details=loaded.reduced)
+        self._show_notice(notice, self._engine.load_in_full)
+        notice.offer(self.tr("Keep it so")).clicked.connect(self._transcript.clear_notice)
+
     def _offer_own_draft(self, loaded: Loaded) -> None:
         """Offer that the model drafts for itself, once for each model."""
         wanted, own = self._engine.wanted, loaded.own_draft
-        if own is None or loaded.warning or wanted.target in self._undrafted:
+        if own is None or loaded.warning or loaded.reduced or wanted.target in self._undrafted:
             return
         self._undrafted.add(wanted.target)
         faster = self.tr("It can answer about {} times as fast").format(formatting.rounded(own.speedup))
@@ -297,19 +312,19 @@ class Reports(QObject):
 
     def _show_load_silence(self, seconds: float) -> None:
         going_on = self.tr(
-            "Loading goes on as soon as the disk does. See that it is connected, or stop loading."
+            "Loading goes on as soon as the disk does. See that it is connected, or cancel loading."
         )
-        self._show_silence(seconds, going_on)
+        self._show_silence(seconds, going_on, self.tr("Cancel loading"))
 
-    def _show_silence(self, seconds: float, going_on: str) -> None:
+    def _show_silence(self, seconds: float, going_on: str, stop: str) -> None:
         """Say for how long the disk has not answered, and how it goes on, until it answers. seconds: 0 once
-        nobody waits for it any more."""
+        nobody waits for it any more. stop: the text of the button that ends the wait."""
         self._header.status.show_silence(seconds, self._engine.state)
         if not seconds:
             self._clear_silence()
         elif self._silence is None:
             said = self.tr("The disk with the model does not answer")
-            self._silence = self._notify(FaultWords(said, going_on), self.tr("Stop"), self._chat.stop)
+            self._silence = self._notify(FaultWords(said, going_on), stop, self._chat.stop)
 
     def _clear_silence(self) -> None:
         if self._silence is not None and self._transcript.notice is self._silence:

@@ -86,9 +86,11 @@ def add(commands: Commands) -> None:
 
 
 def show_load(progress: protocol.LoadProgress, show: ShowProgress) -> None:
-    """Show how far loading has come: a share of the bytes, or how many kernels are compiled."""
+    """Show how far loading has come: a share of the bytes, that kernels are compiled, or how many."""
     if progress.stage == "compiling":
         show(0, 0, f"Compiling kernels for your card: {progress.done} of {progress.total}")
+    elif progress.stage == "kernels":
+        show(progress.done, progress.total, "Preparing the model, which takes longer the first time")
     else:
         show(progress.done, progress.total)
 

@@ -76,6 +76,14 @@ class _Cache(FunctionCache):
             super().save_overload(signature, result)
 
 
+class _Loop(CFunc):  # type: ignore[misc]  # numba has no types
+    """A compiled loop that Python does not call. Who waits for it is told before it is compiled."""
+
+    def _compile_uncached(self) -> Any:
+        firsts.begin()
+        return super()._compile_uncached()
+
+
 def kernel(function: F) -> F:
     """Compile `function` when it is first called with a combination of types. Once compiled, it runs
     without holding Python's global lock."""
@@ -87,7 +95,7 @@ def kernel(function: F) -> F:
 
 def cached_address(signature: Any, function: Callable[..., None], reorder: bool = False) -> int:
     """Compile `function` for the types of `signature`, or read it from the cache; return the address of the
-    machine code. It runs without Python and raises nothing.
+    machine code. It runs without Python and raises nothing. Raises the errors of `firsts.begin`.
 
     reorder: whether sums may be reordered for vectors. The order may then differ from one compiled function
     to another.
@@ -95,7 +103,7 @@ def cached_address(signature: Any, function: Callable[..., None], reorder: bool 
     options: dict[str, Any] = {"error_model": "numpy"}
     if reorder:
         options["fastmath"] = {"reassoc", "nsz", "contract"}
-    compiled: Any = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    compiled: Any = _Loop(function, sigutils.normalize_signature(signature), {}, options)
     if _CACHED:
         compiled._cache = _Cache(function)
     compiled.compile()

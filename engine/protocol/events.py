@@ -20,7 +20,9 @@ __all__ = [
 
 LogProb = Annotated[float, Meta(le=1.0)]  # rounding may take a certain token's a little above 0
 
-LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target", "compiling"]
+LoadStage = Literal[
+    "libraries", "reading", "tokenizer", "planning", "kernels", "draft", "target", "compiling"
+]
 StopReason = Literal[
     "end_of_sequence", "stop_string", "max_new_tokens", "context_full", "repetition", "cancelled"
 ]
@@ -39,7 +41,8 @@ class LoadProgress(Struct, tag=True, kw_only=True):
     request: int
     stage: LoadStage
     # What is ready in this stage, out of `total`: bytes of weights; in "kernels", kernels that a card has tried; in
-    # "compiling", kernels and passes that it has made ready. Both are 0 where nothing is counted.
+    # "compiling", kernels and passes that it has made ready. Both are 0 where nothing is counted, as in "kernels" while
+    # the processor's are compiled, which may be needed once the weights are here.
     done: int
     total: int
     layer: int = 0  # number of complete layers, out of the `layers` that this stage loads
@@ -111,6 +114,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     )
     note: str = ""  # text for the user: how the load differs from the first plan, and how the draft differs from the target
     warning: str = ""  # text for the user: why the model's files are probably damaged
+    reduced: str = ""  # text for the user: the smaller plan taken because memory ran out; "": the full one
     place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
     tells_trees: bool = True  # whether answers come with the token tree of each iteration
     own_draft: OwnDraft | None = None  # None: it is not worthwhile, not possible, or not left to the engine

@@ -21,13 +21,15 @@ UNPACKED = {"auto": None, "packed": False, "unpacked": True}
 
 @dataclass(slots=True)
 class Fitted:
-    """A plan and the data it was made from. given_up: heads that were left out because memory ran out."""
+    """A plan and the data it was made from. given_up: heads that were left out because memory ran out.
+    reduced: the sentence about the last switch to a smaller plan; "" if there was none."""
 
     machine: MachineProfile
     pair: PairOutline
     asked: Asked
     plan: Plan
     given_up: HeadsOutline | None = None
+    reduced: str = ""
 
     @property
     def note(self) -> str:
@@ -57,6 +59,7 @@ class Fitted:
         lost = f", and without its {what}" if self.given_up else ""
         note = f"Memory ran out {where}, so the model is loaded with {describe(self.plan)}{lost}."
         log.warning("%s", note)
+        self.reduced = note
         return note
 
     def learn(self, answer: planner.Answered) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from engine import catalog, planner, protocol, reads
+from engine import catalog, firsts, planner, protocol, reads
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.drafting import check_drafter, needs_heads
 from engine.errors import (
@@ -70,12 +70,13 @@ class LoadJob:
 
     @contextmanager
     def watching(self, name: str) -> Iterator[None]:
-        """Return a context in which the client is told of a disk that does not answer, and which ends once
-        the user cancels, even if that disk is silent. name: of the model on the disk."""
+        """Return a context in which the client is told of a disk that does not answer, and of kernels that
+        are compiled; it ends once the user cancels, even if that disk is silent. name: of the model on the
+        disk."""
         watch = DiskWatch(name)
         watch.on_silence = self.show_silence
         try:
-            with reading_aside(watch):
+            with reading_aside(watch), firsts.told(lambda: self.report("kernels")):
                 yield
         except Interrupted as error:
             raise _cancelled() from error
@@ -355,6 +356,8 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         if wanted:
             optional = _left_out_if(pair.has_optional_heads, wanted, pair.files.target)
             with optional, job.watching(wanted.path.name):
+                job.layers = 0, 0
+                job.report("draft")
                 heads = _heads(wanted, target_model, plan.context)
         draft: Sequence | None
         if pair.files.drafts_for_itself:
@@ -451,6 +454,7 @@ def loaded_event(
         threads=loaded.threads,
         note=" ".join(filter(None, [note, *_unlisted(files), *_blind(files), *pair.remarks])),
         warning=pair.warning,
+        reduced=fitted.reduced,
         own_draft=_own_draft(pair, fitted),
         chat_template=loaded.tokenizer.chat_template or "",
     )

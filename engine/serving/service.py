@@ -76,10 +76,12 @@ class EngineService:
         with job.watching(Path(request.target or "").name or "the model"):
             try:
                 pair = check(job, request, resolve(job, request))
+                job.report("planning")  # which frees what was loaded before, too
                 self._close()
                 self._keep_prompts(request)
                 self._pair = self.fitted = self._proof = None
                 pair, self._proof, about_card = proven(job, pair)
+                job.report("planning")
                 self._pair, self.fitted = pair, plan(pair)
             except (MemoryError, RuntimeError) as error:
                 raise self._problem(error) from error

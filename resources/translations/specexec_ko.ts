@@ -465,6 +465,10 @@
             <translation>파일 첨부</translation>
         </message>
         <message>
+            <source>Cancel loading</source>
+            <translation>불러오기 취소</translation>
+        </message>
+        <message>
             <source>Ctrl+Enter</source>
             <translation>Ctrl+Enter</translation>
         </message>
@@ -2673,6 +2677,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>{}(으)로 돌아가기</translation>
         </message>
         <message>
+            <source>Cancel loading</source>
+            <translation>불러오기 취소</translation>
+        </message>
+        <message>
             <source>Close</source>
             <translation>닫기</translation>
         </message>
@@ -2697,12 +2705,24 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>같은 말을 되풀이합니다</translation>
         </message>
         <message>
+            <source>Keep it so</source>
+            <translation>이대로 두기</translation>
+        </message>
+        <message>
             <source>Let it draft for itself</source>
             <translation>스스로 초안 만들기</translation>
         </message>
         <message>
-            <source>Loading goes on as soon as the disk does. See that it is connected, or stop loading.</source>
-            <translation>디스크가 응답하면 불러오기가 바로 이어집니다. 디스크가 연결되어 있는지 확인하거나 불러오기를 중지하세요.</translation>
+            <source>Load in full again</source>
+            <translation>다시 온전히 불러오기</translation>
+        </message>
+        <message>
+            <source>Loading goes on as soon as the disk does. See that it is connected, or cancel loading.</source>
+            <translation>디스크가 응답하면 불러오기가 바로 이어집니다. 디스크가 연결되어 있는지 확인하거나 불러오기를 취소하세요.</translation>
+        </message>
+        <message>
+            <source>Memory ran out before, so the model was loaded by a smaller plan. It may answer more slowly, or remember less of a chat. Close other programs to free memory, then load it in full again.</source>
+            <translation>앞서 메모리가 부족해져 모델을 더 작은 구성으로 불러왔습니다. 답변이 느려지거나 대화를 더 적게 기억할 수 있습니다. 다른 프로그램을 닫아 메모리를 확보한 뒤 다시 온전히 불러오세요.</translation>
         </message>
         <message>
             <source>Not now</source>
@@ -2743,6 +2763,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>The disk with the model does not answer</source>
             <translation>모델이 있는 디스크가 응답하지 않습니다</translation>
+        </message>
+        <message>
+            <source>The model runs with less memory now</source>
+            <translation>모델이 지금은 더 적은 메모리로 실행됩니다</translation>
         </message>
         <message>
             <source>This model is read from the disk again and again. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
@@ -6263,8 +6287,8 @@ other: everything else</source>
             <translation>줄바꿈</translation>
         </message>
         <message>
-            <source>Stop the answer and keep its text</source>
-            <translation>답변을 중지하고 텍스트는 유지</translation>
+            <source>Stop the answer and keep its text, or cancel loading</source>
+            <translation>답변을 중지하고 텍스트는 유지, 또는 불러오기 취소</translation>
         </message>
         <message>
             <source>Text in its usual size</source>
@@ -6559,6 +6583,10 @@ other: everything else</source>
         <message>
             <source>High</source>
             <translation>높음</translation>
+        </message>
+        <message>
+            <source>Fitting the model to this machine</source>
+            <translation>이 컴퓨터에 맞춰 모델을 배치하는 중</translation>
         </message>
         <message>
             <source>Loading the model</source>

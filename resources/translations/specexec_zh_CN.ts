@@ -465,6 +465,10 @@
             <translation>附加文件</translation>
         </message>
         <message>
+            <source>Cancel loading</source>
+            <translation>取消加载</translation>
+        </message>
+        <message>
             <source>Ctrl+Enter</source>
             <translation>Ctrl+Enter</translation>
         </message>
@@ -2673,6 +2677,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>返回 {}</translation>
         </message>
         <message>
+            <source>Cancel loading</source>
+            <translation>取消加载</translation>
+        </message>
+        <message>
             <source>Close</source>
             <translation>关闭</translation>
         </message>
@@ -2697,12 +2705,24 @@ KV 缓存：模型对已有文本的记忆
             <translation>回答在重复</translation>
         </message>
         <message>
+            <source>Keep it so</source>
+            <translation>保持现状</translation>
+        </message>
+        <message>
             <source>Let it draft for itself</source>
             <translation>让它自行起草</translation>
         </message>
         <message>
-            <source>Loading goes on as soon as the disk does. See that it is connected, or stop loading.</source>
-            <translation>磁盘一有响应，加载就会继续。请检查磁盘是否已连接，或停止加载。</translation>
+            <source>Load in full again</source>
+            <translation>重新完整加载</translation>
+        </message>
+        <message>
+            <source>Loading goes on as soon as the disk does. See that it is connected, or cancel loading.</source>
+            <translation>磁盘一有响应，加载就会继续。请检查磁盘是否已连接，或取消加载。</translation>
+        </message>
+        <message>
+            <source>Memory ran out before, so the model was loaded by a smaller plan. It may answer more slowly, or remember less of a chat. Close other programs to free memory, then load it in full again.</source>
+            <translation>之前内存不足，因此模型是按较小的方案加载的。回答可能更慢，或能记住的对话更少。请关闭其他程序以释放内存，然后重新完整加载。</translation>
         </message>
         <message>
             <source>Not now</source>
@@ -2743,6 +2763,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>The disk with the model does not answer</source>
             <translation>存放模型的磁盘没有响应</translation>
+        </message>
+        <message>
+            <source>The model runs with less memory now</source>
+            <translation>模型现在以较少的内存运行</translation>
         </message>
         <message>
             <source>This model is read from the disk again and again. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
@@ -6263,8 +6287,8 @@ other: everything else</source>
             <translation>换行</translation>
         </message>
         <message>
-            <source>Stop the answer and keep its text</source>
-            <translation>停止回答并保留其文本</translation>
+            <source>Stop the answer and keep its text, or cancel loading</source>
+            <translation>停止回答并保留其文本，或取消加载</translation>
         </message>
         <message>
             <source>Text in its usual size</source>
@@ -6559,6 +6583,10 @@ other: everything else</source>
         <message>
             <source>High</source>
             <translation>高</translation>
+        </message>
+        <message>
+            <source>Fitting the model to this machine</source>
+            <translation>正在为这台机器安排模型</translation>
         </message>
         <message>
             <source>Loading the model</source>

@@ -44,6 +44,15 @@ def test_the_button_stops_while_an_answer_can_be_stopped(composer: Composer, qtb
         qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
 
 
+def test_the_button_says_that_it_cancels_a_load(composer: Composer, qtbot: QtBot) -> None:
+    composer.allow(send=True, stop=True, is_loading=True)
+    assert composer.button.text() == composer.button.accessibleName() == "Cancel loading"
+    with qtbot.waitSignal(composer.stopped):
+        qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
+    composer.allow(send=True, stop=False, is_loading=True)
+    assert composer.button.text() == "Send"
+
+
 def test_the_field_grows_with_its_text_to_a_limit(composer: Composer, qtbot: QtBot) -> None:
     composer.show()
     qtbot.waitExposed(composer)

@@ -22,7 +22,7 @@ from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, lo
 from tests.app.seen import JARGON, texts
 from tests.app.window.test_window import ask, delta, reach
 
-STAGES = ("libraries", "reading", "tokenizer", "kernels", "draft", "target", "compiling")
+STAGES = ("libraries", "reading", "tokenizer", "planning", "kernels", "draft", "target", "compiling")
 
 
 def demo(request: int) -> messages.Loaded:

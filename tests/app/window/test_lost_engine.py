@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton
@@ -11,7 +12,8 @@ from pytestqt.qtbot import QtBot
 from app.connection.engine import State
 from app.window.window import Window
 from engine.protocol import messages
-from tests.app.fake_engine import FakeEngines, answer
+from tests.app.fake_engine import FakeConnection, FakeEngines, answer, loaded
+from tests.app.seen import texts
 from tests.app.window.test_window import ask, delta, last_answer, notice_text, reach
 
 
@@ -57,6 +59,51 @@ def test_after_the_card_has_stopped_the_window_offers_the_safer_plan(
     window.transcript.notice.button.click()
     reach(window, qtbot, State.READY)
     assert len(engines.made) == 2
+
+
+def test_the_window_tells_of_the_smaller_plan_after_a_killed_engine_and_returns_to_the_full_one(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    sentence = "Memory ran out in RAM, so the model is loaded with 20 layers in RAM and 10 on the SSD."
+
+    def load(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            reduced = sentence if request.smaller else ""
+            connection.say(structs.replace(loaded(request.id), reduced=reduced))
+
+    engines.script = load
+    engines.last.die(-9)
+    reach(window, qtbot, State.LOST)
+    window.transcript.notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert "runs with less memory now" in notice_text(window)
+    notice = window.transcript.notice
+    assert notice.button.text() == "Load in full again"
+    notice.details.click()
+    assert sentence in texts(notice)
+    notice.button.click()
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Load)) == 2)
+    reach(window, qtbot, State.READY)
+    assert [load.smaller for load in engines.last.asked(messages.Load)] == [1, 0]
+    assert window.transcript.notice is None
+    engines.last.die(1)
+    reach(window, qtbot, State.LOST)
+    window.transcript.notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert engines.last.asked(messages.Load)[0].smaller == 0, "it is still to be the full one"
+
+
+def test_a_smaller_plan_can_be_kept(make_window: Callable[..., Window], qtbot: QtBot) -> None:
+    def load(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            connection.say(structs.replace(loaded(request.id), reduced="Memory ran out in RAM."))
+
+    window = make_window(FakeEngines(load))
+    reach(window, qtbot, State.READY)
+    buttons = {button.text(): button for button in window.transcript.notice.findChildren(QPushButton)}
+    buttons["Keep it so"].click()
+    assert window.transcript.notice is None
+    assert window.engine.state is State.READY
 
 
 def test_the_log_of_a_lost_engine_is_one_click_away(

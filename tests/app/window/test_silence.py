@@ -23,6 +23,7 @@ def test_a_silent_disk_is_told_of_until_it_answers(
     request = ask(window, engines, qtbot)
     engines.last.say(delta(request, "one "), silence(request, 10.2))
     qtbot.waitUntil(lambda: SAID in notice_text(window))
+    assert window.transcript.notice.button.text() == window.composer.button.text() == "Stop"
     status = window.header.status.state
     assert status.text() == "The disk has not answered for 10 s"
     notice = window.transcript.notice
@@ -58,6 +59,7 @@ def test_a_disk_that_is_silent_while_a_model_loads_is_told_of_until_it_answers(
     qtbot.waitUntil(lambda: window.transcript.notice is not None)
     assert SAID in notice_text(window)
     assert "Loading goes on as soon as the disk does" in notice_text(window)
+    assert window.transcript.notice.button.text() == window.composer.button.text() == "Cancel loading"
     status = window.header.status.state
     assert status.text() == "The disk has not answered for 10 s"
     engines.last.say(silence(request, 0.0))

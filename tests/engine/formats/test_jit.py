@@ -8,8 +8,10 @@ import numba
 import numpy as np
 import pytest
 
+from engine import firsts
 from engine.checkpoints import storage
 from engine.compiled import matrix
+from engine.errors import Interrupted
 from engine.formats import jit, q8_0
 from engine.quantization import gptq
 
@@ -42,6 +44,32 @@ def test_a_damaged_cache_is_rebuilt(suffix, damage, tmp_path, monkeypatch):
     file.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "garbage": b"\x93" * 100}[damage])
     assert cache_hits(compiled(tmp_path, monkeypatch)) == 0
     assert cache_hits(compiled(tmp_path, monkeypatch)) == 1
+
+
+def loop(at):
+    numba.carray(at, 1)[0] = 3.0
+
+
+def address():
+    return jit.cached_address(numba.void(numba.types.CPointer(numba.float32)), loop)
+
+
+def test_who_waits_is_told_before_a_loop_is_compiled_and_may_prevent_it(tmp_path, monkeypatch):
+    compiled(tmp_path, monkeypatch)
+    told = []
+
+    def prevent():
+        raise Interrupted("Loading was cancelled.")
+
+    with firsts.told(prevent), pytest.raises(Interrupted):
+        address()
+    with firsts.told(lambda: told.append("compiled")):
+        address()
+        address()
+    assert told == ["compiled"], "the second time, it is read from the cache"
+    monkeypatch.setattr(jit, "_CACHED", False)
+    address()
+    assert told == ["compiled"]
 
 
 def test_a_cache_that_becomes_unwritable_causes_no_error(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import logging
 import shutil
 import weakref
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,17 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from engine import planner
-from engine.errors import BadCheckpoint, BadOption, VocabularyMismatch
+from engine import firsts, planner
+from engine.errors import BadCheckpoint, BadOption, Interrupted, VocabularyMismatch
 from engine.model import substitute_files
+from engine.model.interface import Model
 from engine.protocol import Chat, Load, Loaded, Message, Options
 from engine.serving import load as steps
 from engine.serving.fit import Fitted
 from engine.serving.service import EngineService
 from engine.torch_model import loader
 from tests.engine.conftest import model_file
+from tests.engine.heads import made
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.compiled_models import tiny
 
@@ -105,6 +108,41 @@ def test_a_model_whose_tokens_are_all_suppressed_is_refused_before_weights_are_r
     file.write_text(json.dumps({"begin_suppress_tokens": list(range(200_000))}))
     with pytest.raises(BadCheckpoint, match="allow none of its tokens"):
         load(draft, target)
+
+
+@pytest.fixture
+def compiles_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel is compiled once the target's weights are here."""
+    original = loader.load_model
+
+    def load_and_compile(*arguments: object) -> Model:
+        model = original(*arguments)
+        firsts.begin()
+        return model
+
+    monkeypatch.setattr(loader, "load_model", load_and_compile)
+
+
+def test_what_is_done_is_named_until_a_pair_is_loaded(
+    target: Path, tmp_path: Path, compiles_at_the_end: None
+) -> None:
+    heads = made.save(tmp_path / "heads", "eagle", made.random_weights("eagle"))
+    engine, events = EngineService(), []
+    request = Load(id=1, target=str(target), draft=str(heads), dtype="float32", device="cpu", context=96)
+    engine.load(request, events.append, lambda: False)
+    engine.unload()
+    stages = [stage for stage, _ in groupby(event.stage for event in events)]
+    assert " ".join(stages) == "libraries reading tokenizer planning kernels target kernels draft"
+    assert {event.total for event in events if event.stage == "kernels"} == {0}
+
+    def cancelled() -> bool:
+        return len([stage for stage, _ in groupby(event.stage for event in events)]) > 5
+
+    del events[:]
+    with pytest.raises(Interrupted, match="Loading was cancelled"):
+        engine.load(request, events.append, cancelled)
+    assert events[-1].stage == "target"
+    assert engine.session is None
 
 
 def test_each_tokenizer_is_loaded_once(
