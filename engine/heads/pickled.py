@@ -1,5 +1,8 @@
 """Files written by torch.save: only plain tensors are read from them."""
 
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,50 +12,79 @@ from torch import Tensor
 
 from engine import reads
 from engine.arrays import on_host
+from engine.checkpoints import Span, read_span
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.bool)
 
 
-def unpickled(file: Path) -> dict[str, Tensor]:
-    """Return the tensors in a file written by torch.save, whose numbers are read when they are used.
-    `weights_only` refuses anything that would run code."""
-    try:
-        with reads.noted():
-            tensors = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
-    except Exception as error:  # a damaged pickle fails in many ways
-        reason = str(error).partition("\n")[0][:200]
-        raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
-    file_nbytes = file.stat().st_size
-    if not isinstance(tensors, dict) or not all(_is_plain(value, file_nbytes) for value in tensors.values()):
+@dataclass(frozen=True, slots=True)
+class PickledTensor:
+    """A tensor in a file written by torch.save. Attributes: `described`, without numbers; `span`, where those
+    are from which it is made. They are read like all others: through a mapped file, a disk that fails or a
+    file that is cut meanwhile would end the process (SIGBUS), and Windows would not let go of the file."""
+
+    described: Tensor
+    span: Span
+
+    def read(self) -> NDArray[Any]:
+        """Read the numbers; bfloat16 becomes float32. The errors are those of `read_span`."""
+        like = self.described
+        if not like.numel():
+            return on_host(torch.empty(like.shape, dtype=like.dtype))
+        stored = torch.from_numpy(read_span(self.span)).view(like.dtype)
+        return on_host(stored.as_strided(like.shape, like.stride()).contiguous())
+
+
+def unpickled(file: Path) -> dict[str, PickledTensor]:
+    """Return the tensors in a file written by torch.save. `weights_only` refuses anything that would run
+    code. Raises BadCheckpoint."""
+    with reads.noted():
+        try:
+            state = file.stat()
+            begins = _records(file)
+            tensors = torch.load(file, map_location="meta", weights_only=True)
+        except Exception as error:  # a damaged pickle fails in many ways
+            reason = str(error).partition("\n")[0][:200]
+            raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
+    if not isinstance(tensors, dict) or not all(_is_plain(value, begins) for value in tensors.values()):
         raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
-    return {str(name): tensor for name, tensor in tensors.items()}
+    found = {}
+    for name, tensor in tensors.items():
+        span = _span(file, tensor, state.st_mtime_ns)
+        if max(tensor.nbytes, span.nbytes) > state.st_size:
+            raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
+        found[str(name)] = PickledTensor(tensor, span)
+    return found
 
 
-def numbers_of(tensor: Tensor) -> NDArray[Any]:
-    """Return the numbers of one of the tensors that `unpickled` returns; bfloat16 becomes float32."""
-    if not tensor.dim():
-        return on_host(tensor)
-    rows = max(1, reads.PIECE_NBYTES * len(tensor) // max(1, tensor.nbytes))
-
-    def read() -> Tensor:
-        here = torch.empty(tensor.shape, dtype=tensor.dtype)
-        for start in range(0, len(tensor), rows):
-            with reads.noted():
-                here[start : start + rows] = tensor[start : start + rows]
-        return here
-
-    return on_host(reads.aside(read))
+def _records(file: Path) -> frozenset[int]:
+    """Return where the records of the archive `file` begin. Raises ValueError if their numbers have another
+    byte order than this machine's: torch would swap bytes that are not in memory."""
+    archive = torch._C.PyTorchFileReader(str(file))
+    if archive.has_record("byteorder") and archive.get_record("byteorder") != sys.byteorder.encode():
+        raise ValueError("its byte order is not this machine's")
+    return frozenset(map(archive.get_record_offset, archive.get_all_records()))
 
 
-def _is_plain(value: object, file_nbytes: int) -> bool:
-    """Return whether `value` is a dense tensor that is stored in full in the file of `file_nbytes` bytes: a
-    pickle may also contain an arbitrarily large view of one number."""
+def _is_plain(value: object, begins: Collection[int]) -> bool:
+    """Return whether `value` is a dense tensor whose numbers are in the file. begins: where its records
+    begin; torch computes it, and does not look."""
     return (
         isinstance(value, Tensor)
         and value.layout == torch.strided
-        and value.device.type == "cpu"
         and value.dtype in _DTYPES
-        and value.nbytes <= file_nbytes
+        and getattr(value.untyped_storage(), "_checkpoint_offset", None) in begins
+    )
+
+
+def _span(file: Path, tensor: Tensor, modified: int) -> Span:
+    """Return where the numbers of a tensor are that `torch.load` has described without them."""
+    begin: int = tensor.untyped_storage()._checkpoint_offset  # type: ignore[attr-defined]
+    offset = begin + tensor.storage_offset() * tensor.element_size()
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    numbers = 1 + sum((size - 1) * step for size, step in steps) if tensor.numel() else 0
+    return Span(
+        file, offset, numbers * tensor.element_size(), tuple(tensor.shape), str(tensor.dtype), modified
     )

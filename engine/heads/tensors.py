@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +33,11 @@ def tensors_of(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
     if (folder / plain).is_file():
         return {name: in_span(name, span) for name, span in read_header(folder / plain).items()}
     if (folder / pickled).is_file():
-        from engine.heads.pickled import numbers_of, unpickled  # only torch reads these files
+        from engine.heads.pickled import unpickled  # only torch reads these files
 
         file = folder / pickled
         return {
-            name: Unread(file, tuple(tensor.shape), partial(numbers_of, tensor))
-            for name, tensor in unpickled(file).items()
+            name: Unread(file, tensor.span.shape, tensor.read) for name, tensor in unpickled(file).items()
         }
     return {}
 

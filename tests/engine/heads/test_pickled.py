@@ -1,0 +1,69 @@
+"""Tensors in files of torch.save: what is read of them, and from where."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from engine.errors import BadCheckpoint
+from engine.heads.pickled import unpickled
+
+ROWS = torch.arange(24.0).reshape(4, 6)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "pytorch_model.bin"
+
+
+def test_tensors_of_any_layout_have_their_numbers(file):
+    tensors = {
+        "rows": ROWS,
+        "columns": ROWS.t(),
+        "part": ROWS[1:3, 2:5],
+        "again": ROWS[2:],
+        "half": ROWS.half(),
+        "rounded": ROWS.bfloat16(),
+        "number": torch.tensor(3),
+        "none": torch.ones(0, 4),
+        "flags": torch.tensor([True, False, True]),
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+        **{f"{number}": torch.full((number,), number) for number in range(1, 14)},  # keys that sort otherwise
+    }
+    torch.save(tensors, file)
+    found = unpickled(file)
+    assert found.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        numbers = found[name].read()
+        expected = tensor.detach().float() if name == "rounded" else tensor.detach()
+        assert numbers.dtype == expected.numpy().dtype
+        np.testing.assert_array_equal(numbers, expected.numpy())
+        assert found[name].span.shape == tuple(tensor.shape)
+
+
+def test_a_file_that_is_cut_after_it_was_opened_is_a_named_error(file):
+    """Through a mapped file, it would be the end of the process."""
+    torch.save({"weight": torch.ones(1 << 16)}, file)
+    (tensor,) = unpickled(file).values()
+    os.truncate(file, 4096)
+    with pytest.raises(BadCheckpoint, match=r"pytorch_model\.bin is incomplete"):
+        tensor.read()
+
+
+def test_a_file_that_is_replaced_after_it_was_opened_is_a_named_error(file):
+    torch.save({"weight": torch.ones(9)}, file)
+    (tensor,) = unpickled(file).values()
+    os.utime(file, ns=(0, tensor.span.modified + 1_000_000_000))
+    with pytest.raises(BadCheckpoint, match="changed while it was being read"):
+        tensor.read()
+
+
+def test_numbers_in_another_byte_order_are_refused(file, monkeypatch):
+    other = {"little": "big", "big": "little"}[sys.byteorder]
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "byteorder", other)
+        torch.save({"weight": torch.ones(9)}, file)
+    with pytest.raises(BadCheckpoint, match="byte order"):
+        unpickled(file)
