@@ -76,12 +76,12 @@ class _Cache(FunctionCache):
             super().save_overload(signature, result)
 
 
-class _Loop(CFunc):  # type: ignore[misc]  # numba has no types
+class _Loop(CFunc):
     """A compiled loop that Python does not call. Who waits for it is told before it is compiled."""
 
     def _compile_uncached(self) -> Any:
         firsts.begin()
-        return super()._compile_uncached()
+        return super()._compile_uncached()  # type: ignore[misc]  # numba has no types
 
 
 def kernel(function: F) -> F:

@@ -62,7 +62,7 @@ def unpickled(file: Path) -> dict[str, PickledTensor]:
 def _records(file: Path) -> frozenset[int]:
     """Return where the records of the archive `file` begin. Raises ValueError if their numbers have another
     byte order than this machine's: torch would swap bytes that are not in memory."""
-    archive = torch._C.PyTorchFileReader(str(file))
+    archive: Any = torch._C.PyTorchFileReader(str(file))
     if archive.has_record("byteorder") and archive.get_record("byteorder") != sys.byteorder.encode():
         raise ValueError("its byte order is not this machine's")
     return frozenset(map(archive.get_record_offset, archive.get_all_records()))
@@ -81,8 +81,8 @@ def _is_plain(value: object, begins: Collection[int]) -> bool:
 
 def _span(file: Path, tensor: Tensor, modified: int) -> Span:
     """Return where the numbers of a tensor are that `torch.load` has described without them."""
-    begin: int = tensor.untyped_storage()._checkpoint_offset  # type: ignore[attr-defined]
-    offset = begin + tensor.storage_offset() * tensor.element_size()
+    begin = tensor.untyped_storage()._checkpoint_offset or 0  # which `_is_plain` has found to be one
+    offset = begin + int(tensor.storage_offset()) * tensor.element_size()
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     numbers = 1 + sum((size - 1) * step for size, step in steps) if tensor.numel() else 0
     return Span(
