@@ -6,6 +6,7 @@ import os
 import threading
 from pathlib import Path
 
+import psutil
 import pytest
 import torch
 
@@ -89,7 +90,9 @@ def loading(tmp_path, monkeypatch, way):
 @pytest.mark.parametrize(
     ("way", "stage"), [("compiled", HEADERS), ("compiled", DRAFT), *((way, TARGET) for way in WAYS)]
 )
-def test_a_silent_disk_is_told_of_and_can_be_cancelled_and_loading_goes_on_when_it_answers(loading, stage):
+def test_a_silent_disk_is_told_of_and_can_be_cancelled_and_loading_goes_on_when_it_answers(
+    loading, tmp_path, stage
+):
     threads = set(threading.enumerate())
     loading.silent_in, loading.on_told = stage, interruption.interrupt
     with pytest.raises(Interrupted, match="Loading was cancelled"):
@@ -103,6 +106,8 @@ def test_a_silent_disk_is_told_of_and_can_be_cancelled_and_loading_goes_on_when_
     for thread in left:
         thread.join(60)
     assert not any(thread.is_alive() for thread in left)
+    files = [file.path for file in psutil.Process().open_files() if tmp_path in Path(file.path).parents]
+    assert files == [], "Windows would not let them be deleted"
 
     loading.silent_in, while_silent = stage, []
 

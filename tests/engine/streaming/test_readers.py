@@ -4,12 +4,14 @@ import threading
 import time
 import weakref
 from contextlib import nullcontext
+from functools import partial
 
 import pytest
 
 from engine import interruption, reads
 from engine.errors import Interrupted
 from engine.streaming import disk_watch
+from engine.streaming.crew import SystemCrew
 from engine.streaming.disk_watch import DiskWatch
 from engine.streaming.readers import Readers, reading_aside, watch_of
 
@@ -53,6 +55,21 @@ def test_a_file_is_read_in_pieces_that_are_noted(tmp_path, monkeypatch):
     del noted[:]
     reads.content(tmp_path / "file", 10)
     assert noted == []
+
+
+def test_many_reads_begin_few_threads():
+    begun = []
+
+    class CountingCrew(SystemCrew):
+        def start(self, work, name):
+            begun.append(name)
+            return super().start(work, name)
+
+    readers = Readers(DiskWatch("model"), most=4, name="weights", crew=CountingCrew())
+    ends = [readers.begin(partial(pow, 2, number)) for number in range(1000)]
+    assert [end() for end in ends] == [2**number for number in range(1000)]
+    assert begun == ["weights"] * 4
+    readers.close()
 
 
 def test_errors_reach_the_thread_that_waits():
