@@ -51,12 +51,15 @@ class BlockParser:
         growing: Growing,
         is_drawable: IsDrawable,
         name_image: NameImage,
+        rows: int = 0,
     ) -> None:
+        """rows: number of rows that a first table has had before."""
         self._tokens = iter(tokens)
         self._lines = lines
         self._growing = growing
         self._is_drawable = is_drawable
         self._name_image = name_image
+        self._rows_before = rows
         self._containers = ""
         self._begins_list = False  # the next block is the first of an outermost list
         self._marker: Piece | None = None  # marker of a list item whose first block is not read yet
@@ -181,7 +184,7 @@ class BlockParser:
             match token.type:
                 case "tr_open":
                     row, line, column = [], _lines_of(token)[0], 0
-                    if len(rows) * len(alignments) >= MAX_CELLS:
+                    if (self._rows_before + len(rows)) * len(alignments) >= MAX_CELLS:
                         unread.append(line)
                 case "th_open":
                     alignments.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))

@@ -16,11 +16,13 @@ class MarkdownSection(NamedTuple):
 
     Attributes:
         start: index in the message at which its first line starts.
+        tail: index in the message at which its last line starts.
         is_sure: whether a block of this kind begins here, whatever text is added.
         parts: its parts.
     """
 
     start: int
+    tail: int
     is_sure: bool
     parts: list[Part]
 
@@ -47,8 +49,11 @@ class MarkdownParser:
             if stop is None or end <= stop:
                 self._kept[name] = self._found[name]
 
-    def read(self, source: str, base: int = 0) -> list[MarkdownSection]:
-        """Parse `source`, which starts at index `base` of the message."""
+    def read(self, source: str, base: int = 0, *, rows: int = 0) -> list[MarkdownSection]:
+        """Parse `source`, which starts at index `base` of the message.
+
+        rows: number of rows that a table at the start of `source` has had before.
+        """
         source = dialect.inert(source)
         lines = Lines(source, base)
         self._found = dict(self._kept)
@@ -59,18 +64,17 @@ class MarkdownParser:
         begin = 0
         for end, token in enumerate(tokens, 1):
             if token.level == 0 and token.nesting <= 0:
-                sections.append(self._section(tokens[begin:end], lines))
+                sections.append(self._section(tokens[begin:end], lines, 0 if sections else rows))
                 begin = end
         return sections
 
-    def _section(self, tokens: list[Token], lines: Lines) -> MarkdownSection:
+    def _section(self, tokens: list[Token], lines: Lines, rows: int) -> MarkdownSection:
         first, last = tokens[0].map or [0, 0]
         if max(token.level for token in tokens) >= dialect.MAX_NESTING - 1:
             parts: list[Part] = [as_written(lines, number) for number in range(first, last)]
         else:
-            parts = list(
-                BlockParser(tokens, lines, self._growing, self._is_drawable, self._name_image).parts()
-            )
+            reader = BlockParser(tokens, lines, self._growing, self._is_drawable, self._name_image, rows)
+            parts = list(reader.parts())
         match tokens[0].type:
             case "formula_open":
                 is_sure = False
@@ -80,4 +84,4 @@ class MarkdownParser:
                 is_sure = lines.is_ended(first + 1)
             case _:
                 is_sure = lines.is_ended(first)
-        return MarkdownSection(lines.start(first), is_sure, parts)
+        return MarkdownSection(lines.start(first), lines.start(last - 1), is_sure, parts)

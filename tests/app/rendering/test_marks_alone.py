@@ -53,6 +53,13 @@ def test_no_slice_of_marks_blocks_the_window(qtbot: QtBot, mark: str, end: str) 
     assert len(body.copy_buttons) <= MAX_COPY_BUTTONS
 
 
+def test_no_slice_of_a_long_table_blocks_the_window(qtbot: QtBot) -> None:
+    body = TextBody()
+    qtbot.addWidget(body)
+    text = "| a | b | c | d |\n|---|--:|:-:|---|\n" + "| e | 1 | **f** | `g` |\n" * 300
+    assert max(slices(text, body)) < SLICE_LIMIT_S
+
+
 @pytest.mark.parametrize("mark", ["\\begin{align}\n", "[", "- \n", "```\n", "![a]("])
 def test_the_time_is_linear(qtbot: QtBot, mark: str) -> None:
     body = TextBody()

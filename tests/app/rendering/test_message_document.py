@@ -264,6 +264,33 @@ def test_long_code_is_one_block_to_copy() -> None:
     assert shown.code(shown.code_heads[0]) + "\n" == code
 
 
+TABLE = "| Step | Drafted | Kept | Note |\n|---|--:|:-:|---|\n"
+ROW = "| {} | 12 | **7** | a `b` |\n"
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    "text",
+    [
+        TABLE + lines(145, ROW),
+        "Before.\n\n" + TABLE + lines(200, ROW) + "\nAfter *it*.\n\n" + TABLE + lines(150, ROW),
+        TABLE + lines(150, ROW) + "- an item\n- another\n",
+        "| a | b |\r\n|--|--|\r\n" + lines(300, "`{}` | c\r\n") + "\r\nAfter.",
+        TABLE + lines(300, ROW) + "\nAfter.",
+        TABLE + lines(145, ROW) + "\n\n\n",
+    ],
+    ids=["table", "between", "list below", "code first", "more cells than shown", "blank lines"],
+)
+def test_a_long_table_looks_alike_streamed_and_whole(text: str) -> None:
+    streamed = document(*(text[i : i + 250] for i in range(0, len(text), 250)))
+    whole = document(text)
+    assert [placed.part for placed in streamed.parts] == [placed.part for placed in whole.parts]
+    assert streamed.parts == whole.parts
+    assert list(streamed.source_map.runs) == list(whole.source_map.runs)
+    assert formats(streamed) == formats(whole)
+    assert len(streamed.unsettled) < 4_000
+
+
 @pytest.mark.usefixtures("qapp")
 def test_only_the_growing_block_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = document("A paragraph of words.\n\n" * 2_000)
