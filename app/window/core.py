@@ -18,6 +18,7 @@ from app.race.race_run import RaceRun
 from app.store import ChatSettings, Store
 from app.tools.toolbox import Toolbox
 from app.window.arguments import Arguments
+from app.window.unsent_messages import UnsentMessages
 from engine.errors import SpecExecError
 from engine.remote import engines
 from engine.remote.any_engine import AnyEngine
@@ -33,6 +34,7 @@ class Core(QObject):
         store, preferences: the user's chats and preferences.
         engine, queue: the engine, and the questions that it answers one at a time.
         toolbox, desk: the tools that answers may call, and the calls that wait for the user or run.
+        unsent: what was written and not sent, in whichever window.
         idle: unloads the models when nobody has used them for a while.
         calibration: measures the speed of plain decoding.
         race: runs races; their dialogs show them.
@@ -64,6 +66,8 @@ class Core(QObject):
     ) -> None:
         super().__init__(parent)
         self.store, self.preferences = store, preferences
+        self.unsent = UnsentMessages(store, self)
+        self.unsent.failed.connect(self.failed)
         now = preferences.now
         link = link or EngineLink(lambda: AnyEngine.share(self.engine.wanted.engine))
         link.setParent(self)

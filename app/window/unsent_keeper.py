@@ -3,42 +3,35 @@
 from collections.abc import Sequence
 
 from msgspec import structs
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 from app.connection.conversation import Conversation
 from app.connection.pending_answer import Waiting
-from app.conversation.composer import MAX_TYPED, Composer
-from app.store import AttachedFile, Store, StoreError, UnsentMessage
+from app.conversation.composer import Composer
+from app.store import AttachedFile, UnsentMessage
+from app.window.unsent_messages import UnsentMessages, in_front
 
 PAUSE_MS = 500  # from the last change until it is stored
 
 
 class UnsentKeeper(QObject):
-    """Stores the composer's message with the chat shown, and shows the one of the chat that is opened.
-
-    Signals:
-        failed: StoreError; sent once until a message can be stored again
-    """
-
-    failed = Signal(object)
+    """Stores the composer's message with the chat shown, and shows the one of the chat that is opened."""
 
     def __init__(
         self,
         composer: Composer,
         chat: Conversation,
-        store: Store,
+        messages: UnsentMessages,
         parent: QObject,
         *,
         keeps_new: bool = True,
     ) -> None:
         """keeps_new: whether the message of the new chat is this window's, since there may be several."""
         super().__init__(parent)
-        self._composer, self._chat, self._store = composer, chat, store
+        self._composer, self._chat, self._messages = composer, chat, messages
         self._keeps_new = keeps_new
         self._id: int | None = None  # the chat that the composer's message belongs to
         self._kept = UnsentMessage()
-        self._owed: dict[int | None, UnsentMessage] = {}  # by chat, what could not be stored
-        self._has_failed = False
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self.keep)
         composer.changed.connect(self._timer.start)
@@ -47,33 +40,33 @@ class UnsentKeeper(QObject):
         self._show()
 
     def keep(self) -> None:
-        """Store the composer's message now, and those that could not be stored before."""
+        """Store the composer's message now."""
         self._timer.stop()
         message = self._composer.unsent()
-        is_stored = message == self._kept and self._id not in self._owed  # which may owe an older message
-        if not is_stored and self._keep(self._id, message):
-            self._kept = message
-        for chat, owed in list(self._owed.items()):
-            self._keep(chat, owed)
+        if message == self._kept or not self._is_kept(self._id):
+            return
+        self._kept = self._messages.keep(self._id, message, self._kept)
+        if self._kept != message:
+            self._show_kept()
 
     def close(self) -> None:
         """Store the message of a window that is closed. One for a new chat comes before that of the first
         window."""
         self.keep()
         message = self._composer.unsent()
-        if self._id is None and not self._keeps_new and message:
+        if not self._is_kept(self._id) and message:
             self._keeps_new = True
-            texts = [message.typed, *message.pasted]
-            self._keep(None, _before(texts, message.files, self._read(None)))
+            self._put_before(None, [message.typed, *message.pasted], message.files)
+        self._messages.retry()
 
     def add_file(self, chat: int | None, file: AttachedFile) -> None:
         """Add a file to what is unsent in a chat, which need not be the one shown any more."""
         if chat == self._id:
             self._composer.add_file(file)
-        else:
-            message = self._read(chat)
+        elif self._is_kept(chat):
+            message = self._messages.of(chat)
             files = [other for other in message.files if other.id != file.id]
-            self._keep(chat, structs.replace(message, files=[*files, file]))
+            self._messages.keep(chat, structs.replace(message, files=[*files, file]), message)
 
     def forget(self) -> None:
         """The message was sent, and the composer is empty. The new chat has become a stored one."""
@@ -87,7 +80,10 @@ class UnsentKeeper(QObject):
             self._show()
 
     def _show(self) -> None:
-        self._kept = self._read(self._id)
+        self._kept = self._messages.of(self._id) if self._is_kept(self._id) else UnsentMessage()
+        self._show_kept()
+
+    def _show_kept(self) -> None:
         self._composer.show_unsent(self._kept)
         self._timer.stop()
 
@@ -97,46 +93,14 @@ class UnsentKeeper(QObject):
             texts = [waiting.text for waiting in returned if waiting.chat == chat]
             files = [file for waiting in returned if waiting.chat == chat for file in waiting.files]
             if chat == self._id:
-                self._composer.show_unsent(_before(texts, files, self._composer.unsent()))
+                self._composer.show_unsent(in_front(texts, files, self._composer.unsent()))
             else:
-                self._keep(chat, _before(texts, files, self._read(chat)))
+                self._put_before(chat, texts, files)
 
-    def _read(self, chat: int | None) -> UnsentMessage:
-        if chat is None and not self._keeps_new:
-            return UnsentMessage()
-        if chat in self._owed:
-            return self._owed[chat]
-        try:
-            return self._store.unsent.of(chat)
-        except StoreError as error:
-            self._fail(error)
-            return UnsentMessage()
+    def _put_before(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
+        message = self._messages.of(chat)
+        self._messages.keep(chat, in_front(texts, files, message), message)
 
-    def _keep(self, chat: int | None, message: UnsentMessage) -> bool:
-        if chat is None and not self._keeps_new:
-            return False
-        try:
-            self._store.unsent.keep(chat, message)
-        except StoreError as error:
-            self._owed[chat] = message
-            self._fail(error)
-            return False
-        self._owed.pop(chat, None)
-        self._has_failed = False
-        return True
-
-    def _fail(self, error: StoreError) -> None:
-        if not self._has_failed:
-            self._has_failed = True
-            self.failed.emit(error)
-
-
-def _before(texts: Sequence[str], files: Sequence[AttachedFile], message: UnsentMessage) -> UnsentMessage:
-    """Return the message with `texts` and `files` in front; long texts become pasted ones."""
-    typed = [text for text in texts if len(text) <= MAX_TYPED]
-    pasted = [text for text in texts if len(text) > MAX_TYPED]
-    parts = [*typed, message.typed] if message.typed else typed
-    brought = {file.id: file for file in [*files, *message.files]}
-    return UnsentMessage(
-        typed="\n\n".join(parts), pasted=[*pasted, *message.pasted], files=list(brought.values())
-    )
+    def _is_kept(self, chat: int | None) -> bool:
+        """Return whether this window stores the message of a chat."""
+        return chat is not None or self._keeps_new

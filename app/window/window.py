@@ -88,7 +88,7 @@ class Window(QMainWindow):
         self._reports = Reports(self.engine, self.chat, panes)
         self.composer.changed.connect(core.idle.restart)
         self.composer.read_prompts = self._prompts
-        self._unsent = UnsentKeeper(self.composer, self.chat, core.store, self, keeps_new=is_first)
+        self._unsent = UnsentKeeper(self.composer, self.chat, core.unsent, self, keeps_new=is_first)
         self._attachments = Attachments(panes, self.chat, core.store, self._unsent)
         self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
@@ -98,7 +98,7 @@ class Window(QMainWindow):
         self._better = BetterModel(panes, self.engine, self.load)
         self.settings = SettingsDoor(self)
         self._whereabouts = Whereabouts(self)
-        for part in (self._unsent, self._attachments, self._instructions):
+        for part in (self._attachments, self._instructions):
             part.failed.connect(self._reports.show_error)
         self.search = SearchPalette(core.store, self)
         self._reports.remedies.local_asked.connect(lambda: self.load(core.preferences.now.last_local))

@@ -1,5 +1,6 @@
 """Several windows of one program: they share the engine, and each shows a chat of its own."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -185,6 +186,59 @@ def test_each_window_has_a_message_of_its_own_for_a_new_chat_and_none_is_lost(
     second.composer.write("of the second")
     second.close()
     assert store.unsent.of(None).typed == "of the second\n\nof the first"
+
+
+def test_what_a_window_could_not_store_is_stored_after_it_was_closed(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot, full: threading.Event
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    second.chat.open(chat)
+    window.core.unsent._next_try.setInterval(50)
+    full.set()
+    second.composer.write("half a question")
+    with qtbot.waitSignal(window.core.unsent.failed):
+        second.close()
+    assert not store.unsent.of(chat)
+    full.clear()
+    qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "half a question")
+
+
+def test_what_a_window_could_not_store_replaces_nothing_that_another_wrote_since(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot, full: threading.Event
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    for each in (window, second):
+        each.chat.open(chat)
+    full.set()
+    with qtbot.waitSignal(window.core.unsent.failed):
+        second.composer.write("not stored")
+        second.chat.open(None)
+    full.clear()
+    window.composer.write("newer")
+    qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "not stored\n\nnewer")
+    window.core.unsent.retry()
+    second.composer.write("elsewhere")
+    second.chat.open(chat)
+    for each in (window, second):
+        assert each.composer.text() == "not stored\n\nnewer"
+
+
+def test_another_window_continues_what_could_not_be_stored(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot, full: threading.Event
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    window.chat.open(chat)
+    full.set()
+    window.composer.write("not stored")
+    window.chat.open(None)
+    second.chat.open(chat)
+    assert second.composer.text() == "not stored"
+    full.clear()
+    second.composer.write("not stored so far")
+    qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "not stored so far")
 
 
 def test_closing_one_of_two_windows_leaves_its_questions_in_the_queue(

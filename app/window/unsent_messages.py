@@ -1,0 +1,81 @@
+"""The unsent messages of all windows: in the store, and in memory while they cannot be stored."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.conversation.composer import MAX_TYPED
+from app.store import AttachedFile, Store, StoreError, UnsentMessage
+
+RETRY_MS = 5_000  # until what could not be stored is tried again
+
+
+class UnsentMessages(QObject):
+    """Reads and stores unsent messages. One that cannot be stored is tried again until it can be.
+
+    Signals:
+        failed: StoreError; a message cannot be read or stored. Sent once until all of them are stored again
+    """
+
+    failed = Signal(object)
+
+    def __init__(self, store: Store, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._owed: dict[int | None, UnsentMessage] = {}  # by chat, what is not stored yet
+        self._has_failed = False
+        self._next_try = QTimer(self, singleShot=True, interval=RETRY_MS)
+        self._next_try.timeout.connect(self.retry)
+
+    def of(self, chat: int | None) -> UnsentMessage:
+        """Return the unsent message of a chat; an empty one if there is none, or if it cannot be read."""
+        if chat in self._owed:
+            return self._owed[chat]
+        try:
+            return self._store.unsent.of(chat)
+        except StoreError as error:
+            self._fail(error)
+            return UnsentMessage()
+
+    def keep(self, chat: int | None, message: UnsentMessage, seen: UnsentMessage) -> UnsentMessage:
+        """Store the unsent message of a chat. Return what is kept now.
+
+        seen: the chat's unsent message that `message` was made from. If another window has left one since
+            that could not be stored, both are kept, that one in front.
+        """
+        owed = self._owed.get(chat)
+        if owed and owed not in (seen, message):
+            message = in_front([owed.typed, *owed.pasted], owed.files, message)
+        self._owed[chat] = message
+        self.retry()
+        return message
+
+    def retry(self) -> None:
+        """Try to store what is not stored so far."""
+        for chat, message in list(self._owed.items()):
+            try:
+                self._store.unsent.keep(chat, message)
+            except StoreError as error:
+                self._next_try.start()
+                self._fail(error)
+            else:
+                del self._owed[chat]
+        if not self._owed:
+            self._next_try.stop()
+            self._has_failed = False
+
+    def _fail(self, error: StoreError) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            self.failed.emit(error)
+
+
+def in_front(texts: Sequence[str], files: Sequence[AttachedFile], message: UnsentMessage) -> UnsentMessage:
+    """Return the message with `texts` and `files` in front; long texts become pasted ones."""
+    typed = [text for text in texts if text and len(text) <= MAX_TYPED]
+    pasted = [text for text in texts if len(text) > MAX_TYPED]
+    parts = [*typed, message.typed] if message.typed else typed
+    brought = {file.id: file for file in [*files, *message.files]}
+    return UnsentMessage(
+        typed="\n\n".join(parts), pasted=[*pasted, *message.pasted], files=list(brought.values())
+    )
