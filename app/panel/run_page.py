@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -20,6 +20,9 @@ from app.panel.run_figures import accepted_of, drafted_of, seconds_of
 from app.widgets.flow import Flow
 from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone
+
+NUMBERS = 5  # how many leading columns are numbers
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class RunPage(QWidget):
@@ -56,6 +59,8 @@ class RunPage(QWidget):
             (4, self.tr("Seconds that the target waited for streamed weights")),
         ):
             self.table.headerItem().setToolTip(column, plain(tip))
+        for column in range(NUMBERS):
+            self.table.headerItem().setTextAlignment(column, _RIGHT)
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setAccessibleName(self.tr("Iterations of the answer"))
@@ -119,13 +124,20 @@ class RunPage(QWidget):
             self.table.takeTopLevelItem(0)
         added = here[len(self._rows) :]
         self._rows += added
-        self.table.addTopLevelItems([QTreeWidgetItem(cells(done)) for done in added])
+        self.table.addTopLevelItems([_row(done) for done in added])
         if added:
             self.table.scrollToBottom()
 
     def _activate(self, item: QTreeWidgetItem) -> None:
         row = self.table.indexOfTopLevelItem(item)
         self.iteration_asked.emit(self._iterations[row].iteration)
+
+
+def _row(done: IterationDone) -> QTreeWidgetItem:
+    row = QTreeWidgetItem(cells(done))
+    for column in range(NUMBERS):
+        row.setTextAlignment(column, _RIGHT)
+    return row
 
 
 def cells(done: IterationDone) -> list[str]:

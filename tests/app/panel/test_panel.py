@@ -188,6 +188,14 @@ def test_the_table_holds_every_iteration_and_is_copied(played: Panel, qapp: QApp
     assert shown(played) == 1
 
 
+def test_numbers_of_the_table_are_aligned_right_like_their_headings(played: Panel) -> None:
+    played.pages.setCurrentWidget(played.run_page)
+    table = played.run_page.table
+    for row in (table.headerItem(), table.topLevelItem(0)):
+        is_right = [bool(row.textAlignment(column) & Qt.AlignmentFlag.AlignRight) for column in range(6)]
+        assert is_right == [True] * 5 + [False]
+
+
 def test_the_newest_iteration_is_described_in_words(played: Panel) -> None:
     assert played.newest_in_words.startswith("iteration 4: 13 of 24 accepted, ")
     assert played.newest_in_words.endswith(" s for the disk")
