@@ -21,14 +21,19 @@ UNPACKED = {"auto": None, "packed": False, "unpacked": True}
 
 @dataclass(slots=True)
 class Fitted:
-    """A plan and the data it was made from. given_up: heads that were left out because memory ran out.
-    reduced: the sentence about the last switch to a smaller plan; "" if there was none."""
+    """A plan and the data it was made from.
+
+    given_up: heads that were left out because memory ran out. has_unfit_heads: whether the plan counts on
+    optional heads that were left out when they were loaded, since they do not fit the target. reduced: the
+    sentence about the last switch to a smaller plan; "" if there was none.
+    """
 
     machine: MachineProfile
     pair: PairOutline
     asked: Asked
     plan: Plan
     given_up: HeadsOutline | None = None
+    has_unfit_heads: bool = False
     reduced: str = ""
 
     @property
@@ -53,7 +58,7 @@ class Fitted:
             return None
         self.plan, self.pair, self.machine = smaller
         where = {"vram": "on the graphics card", "ram": "in RAM"}[full]
-        if heads is not None and self.pair.heads is None:
+        if heads is not None and self.pair.heads is None and not self.has_unfit_heads:
             self.given_up = heads
         what = "layer for drafts" if self.given_up and self.given_up.is_layer else "draft heads"
         lost = f", and without its {what}" if self.given_up else ""

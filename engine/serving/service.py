@@ -248,6 +248,7 @@ class EngineService:
             plan, done = self.fitted.plan, False
             try:
                 loaded = build(job, self._pair, plan)
+                self.fitted.has_unfit_heads = plan.heads is not None and loaded.heads is None
                 if self._prompts is not None:
                     attach(self._prompts, self._pair, loaded)
                 self.session = Session(loaded, self.fitted.trees())

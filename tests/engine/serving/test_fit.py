@@ -11,7 +11,7 @@ import torch
 from engine import planner, protocol
 from engine.checkpoints import open_checkpoint
 from engine.decoding.verification import TargetVerifier
-from engine.errors import BadOption, OutOfMemory
+from engine.errors import BadCheckpoint, BadOption, OutOfMemory
 from engine.planner import Plan
 from engine.planner.pairs import without_heads
 from engine.protocol import Message, Options
@@ -339,6 +339,22 @@ def test_after_the_system_killed_the_engine_a_smaller_plan_is_taken():
     assert engine.fitted.plan.memory.ram < before * 0.8
     assert loaded.reduced.startswith("Memory ran out in RAM, so the model is loaded with")
     assert loaded.reduced in loaded.note
+    engine.unload()
+
+
+def test_heads_that_do_not_fit_are_not_named_as_given_up(monkeypatch):
+    def unfit(*arguments):
+        raise BadCheckpoint("These heads are of another model.", "Choose others.")
+
+    monkeypatch.setattr("engine.serving.load._heads", unfit)
+    load(engine := EngineService())
+    assert engine.session.pair.heads is None
+    fitted, notes = engine.fitted, []
+    while fitted.plan.heads:
+        notes.append(fitted.shrink("ram"))
+    assert notes
+    assert all("heads" not in note for note in notes)
+    assert fitted.given_up is None
     engine.unload()
 
 
