@@ -304,8 +304,13 @@ class Reports(QObject):
         faster = self.tr("It can answer about {} times as fast").format(formatting.rounded(own.speedup))
         said = self.tr(
             "This model is read from the disk again and again. "
-            "It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk."
-        ).format(formatting.nbytes(own.nbytes))
+            "It can draft for itself: the copy in fewer bits that it needs is on the disk already."
+        )
+        if own.nbytes:
+            said = self.tr(
+                "This model is read from the disk again and again. "
+                "It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk."
+            ).format(formatting.nbytes(own.nbytes))
         notice = Notice(faster, said, self.tr("Let it draft for itself"), self._transcript, tone="offer")
         self._show_notice(notice, lambda: self._engine.load(structs.replace(wanted, draft=planner.SELF)))
         notice.offer(self.tr("Not now")).clicked.connect(self._transcript.clear_notice)

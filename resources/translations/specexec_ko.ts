@@ -2773,6 +2773,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>이 모델은 디스크에서 계속 다시 읽힙니다. 스스로 초안을 만들 수 있습니다. 더 적은 비트의 사본을 한 번 만들며, 디스크 공간 {}을(를) 차지합니다.</translation>
         </message>
         <message>
+            <source>This model is read from the disk again and again. It can draft for itself: the copy in fewer bits that it needs is on the disk already.</source>
+            <translation>이 모델은 디스크에서 계속 다시 읽힙니다. 스스로 초안을 만들 수 있습니다. 여기에 필요한 더 적은 비트의 사본은 이미 디스크에 있습니다.</translation>
+        </message>
+        <message>
             <source>Try again</source>
             <translation>다시 시도</translation>
         </message>

@@ -2773,6 +2773,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>此模型需要不断从磁盘读取。它可以为自己起草：只需制作一次位数更少的副本，占用磁盘空间 {}。</translation>
         </message>
         <message>
+            <source>This model is read from the disk again and again. It can draft for itself: the copy in fewer bits that it needs is on the disk already.</source>
+            <translation>此模型需要不断从磁盘读取。它可以为自己起草：所需的位数更少的副本已在磁盘上。</translation>
+        </message>
+        <message>
             <source>Try again</source>
             <translation>重试</translation>
         </message>

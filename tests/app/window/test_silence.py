@@ -48,15 +48,27 @@ def begin_loading(connection: FakeConnection, request: messages.Request) -> None
         connection.say(messages.LoadProgress(request=request.id, stage="target", done=1, total=2))
 
 
-def test_a_disk_that_is_silent_while_a_model_loads_is_told_of_until_it_answers(
+def silent_while_loading(
     make_window: Callable[..., Window], qtbot: QtBot
-) -> None:
+) -> tuple[Window, FakeEngines, int]:
+    """Return a window that says that the disk with the model being loaded is silent, and the load's number."""
     engines = FakeEngines(begin_loading)
     window = make_window(engines)
     qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Load)))
     request = engines.last.asked(messages.Load)[0].id
+    say_silent(window, engines, qtbot, request)
+    return window, engines, request
+
+
+def say_silent(window: Window, engines: FakeEngines, qtbot: QtBot, request: int) -> None:
     engines.last.say(silence(request, 10.2))
     qtbot.waitUntil(lambda: window.transcript.notice is not None)
+
+
+def test_a_disk_that_is_silent_while_a_model_loads_is_told_of_until_it_answers(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    window, engines, request = silent_while_loading(make_window, qtbot)
     assert SAID in notice_text(window)
     assert "Loading goes on as soon as the disk does" in notice_text(window)
     assert window.transcript.notice.button.text() == window.composer.button.text() == "Cancel loading"
@@ -65,8 +77,7 @@ def test_a_disk_that_is_silent_while_a_model_loads_is_told_of_until_it_answers(
     engines.last.say(silence(request, 0.0))
     qtbot.waitUntil(lambda: window.transcript.notice is None)
     assert status.text() == "Loading the model…"
-    engines.last.say(silence(request, 10.0))
-    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    say_silent(window, engines, qtbot, request)
     engines.last.say(silence(request, 0.0), loaded(request))
     reach(window, qtbot, State.READY)
     assert window.transcript.notice is None
@@ -76,12 +87,7 @@ def test_a_disk_that_is_silent_while_a_model_loads_is_told_of_until_it_answers(
 def test_loading_is_stopped_while_the_disk_is_silent(
     make_window: Callable[..., Window], qtbot: QtBot
 ) -> None:
-    engines = FakeEngines(begin_loading)
-    window = make_window(engines)
-    qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Load)))
-    request = engines.last.asked(messages.Load)[0].id
-    engines.last.say(silence(request, 10.0))
-    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    window, engines, request = silent_while_loading(make_window, qtbot)
     window.transcript.notice.button.click()
     assert engines.last.asked(messages.Cancel)
     engines.last.say(
@@ -111,8 +117,7 @@ def test_what_the_disk_does_is_said_in_the_chat_that_waits_for_it(
 ) -> None:
     request = ask(window, engines, qtbot)
     chat = window.chat.id
-    engines.last.say(silence(request, 10.0))
-    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    say_silent(window, engines, qtbot, request)
     window.chat.open(None)
     assert window.transcript.notice is None
     window.chat.open(chat)
