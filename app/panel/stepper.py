@@ -1,14 +1,13 @@
 """Controls below the tree: pause, step and slide through the iterations, zoom."""
 
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolButton, QWidget
 
 from app import formatting
 from app.panel.history import RunHistory
 from app.widgets.plain_text import PlainLabel, plain
 
-BUTTON_WIDTH = 34
-PADDING = 22  # beside the sign, as the style sheet has it
+BUTTON_WIDTH = 34  # in pixels; a button with a wide sign is wider
 
 
 class Stepper(QWidget):
@@ -32,7 +31,6 @@ class Stepper(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._buttons: list[QToolButton] = []
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -93,17 +91,5 @@ class Stepper(QWidget):
         button.setAccessibleName(name)
         if shortcut:
             button.setShortcut(shortcut)
-        self._buttons.append(button)
-        self._fit(button)
+        button.setMinimumWidth(BUTTON_WIDTH)
         return button
-
-    def _fit(self, button: QToolButton) -> None:
-        sign = self.fontMetrics().horizontalAdvance(button.text())
-        button.setFixedWidth(max(BUTTON_WIDTH, sign + PADDING))
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Give each sign the room that it needs in another size of text."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            for button in self._buttons:
-                self._fit(button)

@@ -23,7 +23,7 @@ from app.store.presets import Presets, from_file, to_file
 from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, PlainMessageBox
-from app.widgets.save_dialog import ask_where_to_save
+from app.widgets.save_dialog import ask_where_to_save, file_name
 from engine.files import write_whole
 
 
@@ -182,7 +182,7 @@ class PresetsPage(QWidget):
             self.import_from(Path(path))
 
     def _ask_export(self) -> None:
-        name = "".join("_" if letter in '\\/:*?"<>|' else letter for letter in self._chosen.name)
+        name = file_name(self._chosen.name, "preset")
         kinds = {"JSON (*.json)": "json"}
         path = ask_where_to_save(self, self.tr("Export preset"), f"{name}.preset", kinds)
         if path is not None:

@@ -1,6 +1,5 @@
 """Duplicating, exporting, importing and printing of chats."""
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -14,13 +13,10 @@ from app.sidebar import outline, printer
 from app.sidebar.chat_import import Importing
 from app.store import ChatLine, Store, backups
 from app.store.exchange import export_file
-from app.widgets.save_dialog import ask_where_to_save
+from app.widgets.save_dialog import ask_where_to_save, file_name
 
 T = TypeVar("T")
 
-_FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')  # characters that Windows forbids in file names
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
-_MAX_NBYTES = 120
 CHATS = ".specexec-chat"  # the ending of exported chats
 
 
@@ -150,13 +146,13 @@ def ask_where_to_export(parent: QWidget, title: str) -> Path | None:
         _tr("SpecExec Desktop chat, with every version (*.specexec-chat)"): "specexec-chat",
         _tr("JSON, with every version (*.json)"): "json",
     }
-    return ask_where_to_save(parent, _tr("Export"), file_name(title), kinds, _folder())
+    return ask_where_to_save(parent, _tr("Export"), file_name(title, "chat"), kinds, _folder())
 
 
 def ask_where_to_print(parent: QWidget, title: str) -> Path | None:
     """Return the chosen path of a PDF; None if the dialog was cancelled."""
     kinds = {_tr("PDF (*.pdf)"): "pdf"}
-    return ask_where_to_save(parent, _tr("Save as PDF"), file_name(title), kinds, _folder())
+    return ask_where_to_save(parent, _tr("Save as PDF"), file_name(title, "chat"), kinds, _folder())
 
 
 def ask_what_to_import(parent: QWidget) -> Path | None:
@@ -174,13 +170,6 @@ def ask_for_a_backup(parent: QWidget, folder: Path) -> Path | None:
     caption = _tr("Bring back chats from a backup")
     chosen, _ = QFileDialog.getOpenFileName(parent, caption, str(folder), kinds)
     return Path(chosen) if chosen else None
-
-
-def file_name(title: str) -> str:
-    """Return a title as a file name that every system accepts, without a suffix."""
-    name = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(" .")
-    name = name.encode()[:_MAX_NBYTES].decode(errors="ignore").strip(" .")
-    return name if name and not _RESERVED.fullmatch(name) else f"chat {name}".strip()
 
 
 def _folder() -> str:

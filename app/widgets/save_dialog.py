@@ -1,5 +1,6 @@
 """The dialog that asks where to write a file."""
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -7,6 +8,10 @@ from PySide6.QtCore import QCoreApplication, QStandardPaths
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.widgets.plain_text import PlainMessageBox
+
+_FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')  # characters that Windows forbids in file names
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+_MAX_NBYTES = 120
 
 
 def _tr(text: str) -> str:
@@ -44,6 +49,16 @@ def ask_where_to_save(
         return None
     finally:
         dialog.deleteLater()
+
+
+def file_name(title: str, kind: str) -> str:
+    """Return a title as a file name that every system accepts, without a suffix.
+
+    kind: a word for what the file holds, for titles that are no names.
+    """
+    name = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(" .")
+    name = name.encode()[:_MAX_NBYTES].decode(errors="ignore").strip(" .")
+    return name if name and not _RESERVED.fullmatch(name) else f"{kind} {name}".strip()
 
 
 def _with_suffix(path: Path, suffix: str, suffixes: Iterable[str]) -> Path:

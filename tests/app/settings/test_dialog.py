@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.local_server.local_server import LocalServer
 from app.preferences import NEW_CHATS, PreferencesFile
+from app.settings import presets_page
 from app.settings.about_page import AboutPage, parts
 from app.settings.dialog import SettingsDialog
 from app.settings.editors import ChoiceEditor, FractionEditor, SwitchEditor, WholeEditor
@@ -46,6 +47,17 @@ def page(store: Store, qtbot: QtBot) -> PresetsPage:
     made = PresetsPage(store.presets, CHAT)
     qtbot.addWidget(made)
     return made
+
+
+def test_a_preset_is_exported_under_a_name_that_every_system_accepts(
+    page: PresetsPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[str] = []
+    monkeypatch.setattr(presets_page, "ask_where_to_save", lambda *given: names.append(given[2]))
+    page.save_as("a\nb: con?")
+    page.export.click()
+    assert names == ["a b con.preset"]
+
 
 
 def choose(editor: object, value: str) -> None:

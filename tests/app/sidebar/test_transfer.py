@@ -231,20 +231,6 @@ def test_a_killed_import_process_is_an_error(
     assert failure.args[0].message == "Reading x.json ended unexpectedly."
 
 
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("Why? A/B: “test”", "Why A B “test”"),
-        ("con", "chat con"),
-        ("...", "chat"),
-        ("한" * 100, "한" * 40),
-        ("a\x00b\nc", "a b c"),
-    ],
-)
-def test_a_title_becomes_a_file_name_valid_on_every_system(title: str, name: str) -> None:
-    assert transfer.file_name(title) == name
-
-
 def test_the_dialog_asks_about_the_file_it_will_write(
     sidebar: Sidebar, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox,
 from pytestqt.qtbot import QtBot
 
 from app.widgets import save_dialog
-from app.widgets.save_dialog import ask_where_to_save
+from app.widgets.save_dialog import ask_where_to_save, file_name
 
 KINDS = {"Markdown (*.md)": "md", "Plain text (*.txt)": "txt"}
 
@@ -138,3 +138,17 @@ def test_a_file_whose_suffix_was_not_typed_is_not_replaced_unasked(parent: QWidg
     assert save(parent, tmp_path, "x", typed, yes) == tmp_path / "Qwen 2.5.md"
     assert save(parent, tmp_path, "x", typed, no, accept_as("b")) == tmp_path / "b.md"
     assert save(parent, tmp_path, "x", typed, no, cancel) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Why? A/B: “test”", "Why A B “test”"),
+        ("con", "chat con"),
+        ("...", "chat"),
+        ("한" * 100, "한" * 40),
+        ("a\x00b\nc", "a b c"),
+    ],
+)
+def test_a_title_becomes_a_file_name_valid_on_every_system(title: str, name: str) -> None:
+    assert file_name(title, "chat") == name

@@ -51,7 +51,7 @@ def begin_loading(connection: FakeConnection, request: messages.Request) -> None
 def silent_while_loading(
     make_window: Callable[..., Window], qtbot: QtBot
 ) -> tuple[Window, FakeEngines, int]:
-    """Return a window that says that the disk with the model being loaded is silent, and the load's number."""
+    """Return a window that says that the disk is silent, its engines, and the number of the load."""
     engines = FakeEngines(begin_loading)
     window = make_window(engines)
     qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Load)))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.conversation.transcript import COLUMN_WIDTH
-from app.panel.stepper import PADDING, Stepper
+from app.panel.stepper import Stepper
 from app.preferences import PreferencesFile
 from app.sidebar.note_bar import NoteBar
 from app.store import Store
@@ -113,9 +113,24 @@ def test_messages_and_code_have_the_fonts_that_are_preferred(
     qtbot.waitUntil(lambda: answer.body.document().find("code").charFormat().font().family() != "Typewriter")
 
 
-def test_the_signs_of_the_panel_are_whole_in_large_text(window: Window, qapp: QApplication) -> None:
+PADDING = 20  # beside a sign of the panel, with the border, as the style sheet has it
+
+
+def test_the_signs_of_the_panel_are_whole_in_large_text(
+    window: Window, qapp: QApplication, qtbot: QtBot
+) -> None:
+    window.header.panel_switch.setChecked(True)
     pause = window.panel.findChild(Stepper).pause
+    qtbot.waitUntil(pause.isVisible)
+
+    def room() -> int:
+        return pause.width() - pause.fontMetrics().horizontalAdvance(pause.text())
+
+    usual = pause.width()
     theme.enlarge(qapp, 200)
-    assert pause.fontMetrics().horizontalAdvance(pause.text()) + PADDING <= pause.width()
+    qtbot.waitUntil(lambda: pause.width() > usual)
+    assert room() >= PADDING
+    large = pause.width()
     theme.enlarge(qapp, 100)
-    assert pause.width() < 1.5 * (pause.fontMetrics().horizontalAdvance(pause.text()) + PADDING)
+    qtbot.waitUntil(lambda: pause.width() < large)
+    assert room() >= PADDING
