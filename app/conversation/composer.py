@@ -314,7 +314,6 @@ class _Editor(ComposedText):
         brought: QMimeData with files or a picture that were dropped or pasted
 
     Attributes:
-        sends_with_ctrl: whether Enter starts a new line.
         has_message: whether there is something to send, typed here or brought along.
     """
 
@@ -327,7 +326,6 @@ class _Editor(ComposedText):
         """offer: gets keys first."""
         super().__init__(parent=parent)
         self._offer = offer
-        self.sends_with_ctrl = False
         self.has_message = False
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -355,16 +353,9 @@ class _Editor(ComposedText):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self.is_composing and not event.modifiers() and self._offer.takes(event.key()):
             return
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        held = event.modifiers()
-        sends = (
-            bool(held & Qt.KeyboardModifier.ControlModifier)
-            if self.sends_with_ctrl
-            else not held & Qt.KeyboardModifier.ShiftModifier
-        )
-        if is_enter and sends and not self.is_composing:
+        if self.is_sent_by(event):
             self.submitted.emit()
-        elif event.key() in PAGE_KEYS and not held and self.verticalScrollBar().maximum() == 0:
+        elif event.key() in PAGE_KEYS and not event.modifiers() and self.verticalScrollBar().maximum() == 0:
             event.ignore()  # nothing to page through here: the window pages through the chat
         else:
             super().keyPressEvent(event)

@@ -24,7 +24,7 @@ class MessageEditor(QFrame):
         save, leave: the buttons that save and cancel.
 
     Signals:
-        saved: str, the changed text; the user pressed the button or Ctrl+Enter
+        saved: str, the changed text; the user pressed the button or the key that sends
         left: the user cancelled with the button or Esc
     """
 
@@ -42,7 +42,6 @@ class MessageEditor(QFrame):
         self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.save = QPushButton(self.tr("Send") if is_question else self.tr("Keep"), self)
         self.save.setProperty("role", "main")
-        self.save.setToolTip(self.tr("Ctrl+Enter. The previous version is kept."))
         self.leave = QPushButton(self.tr("Cancel"), self)
         self.leave.setToolTip(self.tr("Esc"))
         for button in (self.save, self.leave):
@@ -60,7 +59,17 @@ class MessageEditor(QFrame):
         layout.addLayout(buttons)
         self.setFocusProxy(self.editor)
         self.editor.moveCursor(QTextCursor.MoveOperation.End)
+        self.send_with("enter")
         self._refresh()
+
+    def send_with(self, key: str) -> None:
+        """Set which key saves the change, as `Composer.send_with`."""
+        self.editor.sends_with_ctrl = key == "ctrl_enter"
+        self.save.setToolTip(
+            self.tr("Ctrl+Enter. The previous version is kept.")
+            if self.editor.sends_with_ctrl
+            else self.tr("Enter. The previous version is kept.")
+        )
 
     def allow(self, is_allowed: bool) -> None:
         """Set whether the change can be saved now; it can be written at any time."""
@@ -68,7 +77,13 @@ class MessageEditor(QFrame):
         self._refresh()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Prevent Esc, Enter and Ctrl+Enter from triggering shortcuts of the window."""
+        """Save with the key that sends. Prevent Esc, Enter and Ctrl+Enter from triggering shortcuts of the
+        window."""
+        if event.type() == QEvent.Type.KeyPress:
+            assert isinstance(event, QKeyEvent)
+            if self.editor.is_sent_by(event):
+                self._save()
+                return True
         if event.type() == QEvent.Type.ShortcutOverride:
             assert isinstance(event, QKeyEvent)
             if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -77,11 +92,9 @@ class MessageEditor(QFrame):
         return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle Esc and Ctrl+Enter, which the text field passes on to this widget."""
+        """Handle Esc, which the text field passes on to this widget."""
         if event.key() == Qt.Key.Key_Escape:
             self.left.emit()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._save()
         else:
             super().keyPressEvent(event)
 

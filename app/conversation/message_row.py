@@ -59,6 +59,7 @@ class MessageRow(QWidget):
         self.id = message.id
         self.versions: tuple[int, ...] = ()
         self.editor: MessageEditor | None = None
+        self._send_key = "enter"
         self.view: QuestionView | AnswerView
         if message.role == "user":
             self.view = QuestionView(message.text, self, message.files)
@@ -170,12 +171,19 @@ class MessageRow(QWidget):
             self.editor.setFocus()
             return
         self.editor = MessageEditor(self.view.text if unsaved is None else unsaved, self._is_question, self)
+        self.editor.send_with(self._send_key)
         self._column.addWidget(self.editor)
         self.view.hide()
         self.editor.left.connect(self._leave)
         self.editor.saved.connect(self._save)
         if unsaved is None:
             self.editor.setFocus()
+
+    def send_with(self, key: str) -> None:
+        """Set which key saves a change, as `Composer.send_with`."""
+        self._send_key = key
+        if self.editor is not None:
+            self.editor.send_with(key)
 
     def _ask(self, action: Action) -> None:
         if action is Action.EDIT:

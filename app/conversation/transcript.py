@@ -82,6 +82,7 @@ class Transcript(QScrollArea):
         self._first = 0  # index in the path of the first message that has a row
         self.rows: list[MessageRow] = []
         self._may_change = False
+        self._send_key = "enter"
         self._memory: int | None = None
         self._running: Set[str] = frozenset()  # ids of the calls that run
         self._unsaved: dict[int, str] = {}  # by message: what was being edited when its row was removed
@@ -174,6 +175,12 @@ class Transcript(QScrollArea):
         self.changes_allowed.emit(allowed)
         self.show_path(self._path, self._answering)
 
+    def send_with(self, key: str) -> None:
+        """Set which key saves a changed message, as `Composer.send_with`."""
+        self._send_key = key
+        for row in self.rows:
+            row.send_with(key)
+
     def answer_of(self, message: int) -> AnswerView | None:
         """Return the view of an answer, if it is shown."""
         views = (row.view for row in self.rows if row.id == message)
@@ -259,6 +266,7 @@ class Transcript(QScrollArea):
 
     def _row(self, message: StoredMessage, passages: Sequence[Passage]) -> MessageRow:
         row = MessageRow(message, self.widget(), passages)
+        row.send_with(self._send_key)
         row.preview_asked.connect(self.preview_asked)
         row.edited.connect(lambda text: self.edited.emit(message.id, text))
         row.asked.connect(lambda action: self._ask(action, message.id))

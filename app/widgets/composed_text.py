@@ -16,11 +16,13 @@ class ComposedText(QPlainTextEdit):
 
     Attributes:
         is_composing: whether the field shows text that is not yet part of it.
+        sends_with_ctrl: whether Enter starts a new line, and only Ctrl+Enter sends.
     """
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self.is_composing = False
+        self.sends_with_ctrl = False
         self._hint = ""  # the placeholder, while it gives way to what is composed
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
@@ -40,6 +42,15 @@ class ComposedText(QPlainTextEdit):
                 event.accept()
                 return True
         return super().event(event)
+
+    def is_sent_by(self, event: QKeyEvent) -> bool:
+        """Return whether a key sends the text. Shift+Enter never does; Ctrl+Enter always does."""
+        if event.key() not in ENTER or self.is_composing:
+            return False
+        held, modifier = event.modifiers(), Qt.KeyboardModifier
+        if self.sends_with_ctrl:
+            return bool(held & modifier.ControlModifier)
+        return not held & modifier.ShiftModifier
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self.is_composing or event.key() not in KEYS:

@@ -41,6 +41,7 @@ class Appearance(QObject):
 
     def _follow(self, preferences: Preferences) -> None:
         self._panes.composer.send_with(preferences.send_key)
+        self._panes.transcript.send_with(preferences.send_key)
         motion.reduce(preferences.reduced_motion)
         theme.enlarge(application(), preferences.zoom)
         wanted = Typography(preferences.chat_font, preferences.code_font, preferences.wrap_code)

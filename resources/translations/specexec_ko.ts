@@ -1693,6 +1693,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>메시지 편집</translation>
         </message>
         <message>
+            <source>Enter. The previous version is kept.</source>
+            <translation>Enter. 이전 버전은 유지됩니다.</translation>
+        </message>
+        <message>
             <source>Esc</source>
             <translation>Esc</translation>
         </message>

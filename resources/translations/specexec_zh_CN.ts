@@ -1693,6 +1693,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>编辑消息</translation>
         </message>
         <message>
+            <source>Enter. The previous version is kept.</source>
+            <translation>Enter。原来的版本会保留。</translation>
+        </message>
+        <message>
             <source>Esc</source>
             <translation>Esc</translation>
         </message>

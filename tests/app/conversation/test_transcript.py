@@ -166,6 +166,37 @@ def test_messages_are_edited_in_place_and_only_when_allowed(transcript: Transcri
     assert question.isVisible()
 
 
+@pytest.mark.parametrize(("key", "held"), [("enter", "NoModifier"), ("ctrl_enter", "ControlModifier")])
+def test_the_key_that_sends_also_saves_a_changed_message(
+    transcript: Transcript, qtbot: QtBot, key: str, held: str
+) -> None:
+    transcript.send_with(key)
+    transcript.open(path("question", "answer"), None)
+    transcript.allow_changes(True)
+    transcript.edit_last_question()
+    editor = transcript.rows[0].editor
+    other = "ShiftModifier" if key == "enter" else "NoModifier"
+    with qtbot.assertNotEmitted(transcript.edited):
+        qtbot.keyClick(editor.editor, Qt.Key.Key_Return, Qt.KeyboardModifier[other])
+    assert editor.editor.toPlainText() == "question\n"
+    with qtbot.waitSignal(transcript.edited) as edited:
+        qtbot.keyClick(editor.editor, Qt.Key.Key_Return, Qt.KeyboardModifier[held])
+    assert edited.args == [1, "question\n"]
+
+
+def test_the_key_that_sends_can_change_while_a_message_is_edited(
+    transcript: Transcript, qtbot: QtBot
+) -> None:
+    transcript.open(path("question", "answer"), None)
+    transcript.allow_changes(True)
+    transcript.edit_last_question()
+    transcript.send_with("ctrl_enter")
+    editor = transcript.rows[0].editor
+    qtbot.keyClick(editor.editor, Qt.Key.Key_Return)
+    assert editor.editor.toPlainText() == "question\n"
+    assert editor.save.toolTip().startswith("Ctrl+Enter")
+
+
 def test_an_open_editor_takes_the_focus_again(transcript: Transcript, qtbot: QtBot) -> None:
     transcript.open(path("question", "answer"), None)
     transcript.allow_changes(True)

@@ -364,6 +364,8 @@ def test_settings_apply_from_the_start(
     qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert window.engine.state is State.ANSWERING
     assert not engines.last.requests[-1].options.telemetry
+    window.transcript.rows[0].edit()
+    assert window.transcript.rows[0].editor.editor.sends_with_ctrl
     window.close()
     assert preferences.now.window.folded == ["pinned"]
 
