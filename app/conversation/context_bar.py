@@ -27,6 +27,8 @@ class ContextBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._larger = 0  # tokens of the context that is offered
+        self._is_near = self._has_larger = False
+        self._notices = 0  # that offer to leave out turns or a larger context themselves
         self.label = PlainLabel(parent=self)
         self.label.setWordWrap(True)
         self.new_chat = QPushButton(self.tr("New chat with this"), self)
@@ -74,10 +76,24 @@ class ContextBar(QWidget):
         self.label.setText(words)
         self._larger, text = larger_context(used + adds, context, longest, token_nbytes)
         self.larger.setText(text)
-        self.new_chat.setVisible(is_near)
-        self.leave_out.setVisible(is_near)
-        self.larger.setVisible(is_near and self._larger > context)
+        self._is_near, self._has_larger = is_near, self._larger > context
+        self._show_ways()
         self.setVisible(share >= SHOWN_FROM)
+
+    def leave_ways_to(self, notice: QWidget) -> None:
+        """Do not offer what `notice` offers, too, as long as it is there."""
+        self._notices += 1
+        self._show_ways()
+        notice.destroyed.connect(self._forget_notice)
+
+    def _forget_notice(self) -> None:
+        self._notices -= 1
+        self._show_ways()
+
+    def _show_ways(self) -> None:
+        self.new_chat.setVisible(self._is_near)
+        self.leave_out.setVisible(self._is_near and not self._notices)
+        self.larger.setVisible(self._is_near and self._has_larger and not self._notices)
 
     def allow_leaving_out(self, allowed: bool) -> None:
         """Set whether there are turns that can be left out now."""

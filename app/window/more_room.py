@@ -19,7 +19,7 @@ class MoreRoom(QObject):
 
     def __init__(self, panes: Panes, chat: Conversation, engine: Engine) -> None:
         super().__init__(panes)
-        self._transcript, self._composer = panes.transcript, panes.composer
+        self._transcript, self._composer, self._bar = panes.transcript, panes.composer, panes.context
         self._chat, self._engine = chat, engine
         self._due: tuple[int, int] | None = None  # a chat to ask again once so large a context is loaded
         engine.loaded.connect(self._ask_due)
@@ -33,6 +33,7 @@ class MoreRoom(QObject):
         self._transcript.changes_allowed.connect(edit.setEnabled)
         edit.clicked.connect(lambda: self._edit(chat))
         if chat == self._chat.id:
+            self._bar.leave_ways_to(notice)
             path = [shown.message for shown in self._chat.shown]
             self._offer_to_leave_out(notice, path)
             if self._engine.pair is not None and self._engine.pair.context:

@@ -54,6 +54,20 @@ def test_the_message_can_be_edited_and_nothing_offers_to_try_again(
     assert sent(engines) == ["short"]
 
 
+def test_a_larger_context_is_offered_once(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    reach(window, qtbot, State.READY)
+    fill(window, engines, qtbot, context_of(window) * 9 // 10)
+    bar = window._panes.context
+    refuse(window, engines, qtbot, "more")
+    ways = [button for button in (bar.larger, bar.leave_out) if button.isVisible()]
+    assert bar.new_chat.isVisible()
+    assert ways == []
+    assert len([text for text in offers(window) if text.startswith("Larger context")]) == 1
+    window.transcript.clear_notice()
+    qtbot.waitUntil(bar.larger.isVisible)
+    assert bar.leave_out.isVisible()
+
+
 def test_a_message_of_another_chat_is_edited_there(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
