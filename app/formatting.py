@@ -197,6 +197,10 @@ def model_details(loaded: Loaded) -> str:
     if loaded.place:
         known = _tr("context {} tokens").format(number(loaded.context)) if loaded.context else ""
         return " · ".join(filter(None, [loaded.place, known]))
-    draft = _tr("draft {}").format(loaded.draft.name) if loaded.draft else _tr("no draft model")
     context = _tr("context {} tokens").format(number(loaded.context))
-    return " · ".join([draft, loaded.dtype, loaded.device, context])
+    return " · ".join([draft_name(loaded) or _tr("no draft model"), loaded.dtype, loaded.device, context])
+
+
+def draft_name(loaded: Loaded) -> str:
+    """Return the name of the draft, or of the heads, with the word for it; "" if none is loaded."""
+    return _tr("draft {}").format(loaded.draft.name) if loaded.draft else ""

@@ -1,6 +1,6 @@
 """The rows of the picker for models of engines elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
@@ -30,11 +30,14 @@ class EngineRows(QObject):
         self._rows, self._changed = rows, changed
         self._items: list[QListWidgetItem] = []
         self._used = RecentPair()
+        self._listed: set[tuple[str | None, str]] = set()
         self.elsewhere.changed.connect(self._list)
 
-    def offer(self, used: RecentPair) -> None:
-        """List what is known, and ask the engines. used: the pair in use, which is marked."""
+    def offer(self, used: RecentPair, listed: Collection[RecentPair] = ()) -> None:
+        """List what is known, and ask the engines. used: the pair in use, which is marked. listed: pairs that
+        are in the list already."""
         self._used, self._items = used, []
+        self._listed = {(pair.target, pair.engine) for pair in listed}
         self._list()
         self.elsewhere.look()
 
@@ -55,7 +58,8 @@ class EngineRows(QObject):
         engine = served.engine
         self._add(self.tr("{} · elsewhere, at {}").format(engine.name, engine.place))
         for model in served.models or ():
-            self._add_model(served, model)
+            if (model.id, engine.name) not in self._listed:
+                self._add_model(served, model)
         if served.error is not None:
             self._add("\n".join(in_words(served.error)))
         elif served.models is None:

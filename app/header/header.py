@@ -145,13 +145,14 @@ class Header(QFrame):
 
     def show_loaded(self, loaded: Loaded) -> None:
         self._loaded = loaded
-        self._show_name(loaded.target.name)
+        draft = "" if loaded.place else formatting.draft_name(loaded)
+        self._show_name(loaded.target.name, draft)
         is_demo = not loaded.place and local_models.is_demo(loaded.target.path)
         demo = self.tr("A tiny demo model") if is_demo else ""
         tiers, parts = ("", "")
         if loaded.memory and not loaded.place:
             tiers, parts = by_tier(loaded.memory), by_part(loaded.memory)
-        self._details.setText(" · ".join(filter(None, [demo, tiers])))
+        self._details.setText(" · ".join(filter(None, [demo, tiers, draft])))
         details = formatting.model_details(loaded)
         tip = [demo, details, tiers, parts, loaded.warning, loaded.note, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
@@ -184,7 +185,9 @@ class Header(QFrame):
         self.picker.move(min(below.x(), furthest.x()), min(below.y(), furthest.y()))
         self.picker.show()
 
-    def _show_name(self, name: str) -> None:
+    def _show_name(self, name: str, draft: str = "") -> None:
+        """Show the name of the model, and what it drafts with where the pointer rests on it."""
         self.model.setText(name)
-        self.model.setToolTip(plain(self.tr("{}: choose another model").format(name)))
+        tip = self.tr("{}: choose another model").format(name)
+        self.model.setToolTip(plain("\n".join(filter(None, [tip, draft]))))
         self.model.setAccessibleName(self.tr("Model: {}").format(name))

@@ -1,6 +1,6 @@
 """Popup list of the models on this machine; a click loads one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import (
@@ -41,7 +41,7 @@ from app.widgets.flow import Flow
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel, plain
 from app.widgets.theme import LINE_HEIGHT
-from engine import planner
+from engine import catalog, planner
 from engine.hub import StoredModel
 from engine.planner import Plan
 from engine.protocol.messages import Loaded, Memory
@@ -191,12 +191,12 @@ class Picker(QFrame):
         if known:
             self._add_heading(self.tr("Recent"))
             for last in known:
-                self._add_recent(last, named.get(last.target or ""))
-        self._add_heading(self.tr("On this machine"))
-        for pair in pairs:
-            item = self._add(self._name(pair), self._details(pair), RecentPair(pair.target.name))
-            self._rows.append((pair, item))
-            self._dress(item, pair)
+                self._add_recent(last, named, used)
+        others = [pair for pair in pairs if all(pair is not listed for listed, _ in self._rows)]
+        if others or not pairs:
+            self._add_heading(self.tr("On this machine"))
+        for pair in others:
+            self._add_local(pair)
         if not pairs:
             self._add_heading(self.tr("No models yet. Download one or open a file."))
         self.unload.setEnabled(can_unload)
@@ -204,7 +204,7 @@ class Picker(QFrame):
         self.memory.setVisible(held is not None)
         self.filter.clear()
         self._filter("")
-        self.elsewhere.offer(used)
+        self.elsewhere.offer(used, [last for last in known if last.engine])
         self._fit()
         self.filter.setFocus()
         self._plan(0, held, helps)
@@ -218,6 +218,11 @@ class Picker(QFrame):
         item.setToolTip(plain(item.text()))
         item.setData(PAIR, pair)
         return item
+
+    def _add_local(self, pair: LocalPair) -> None:
+        item = self._add(self._name(pair), self._details(pair), RecentPair(pair.target.name))
+        self._rows.append((pair, item))
+        self._dress(item, pair)
 
     def _dress(self, item: QListWidgetItem, pair: LocalPair) -> None:
         """Give the row of a downloaded model a button for its menu."""
@@ -271,10 +276,19 @@ class Picker(QFrame):
         if self.isVisible():
             self._fit()
 
-    def _add_recent(self, pair: RecentPair, local: LocalPair | None) -> None:
+    def _add_recent(self, pair: RecentPair, named: Mapping[str, LocalPair], used: RecentPair) -> None:
+        """List a pair that was loaded before; one that the program would choose itself is not listed again
+        below. named: the pairs on this machine by their targets. used: as in `offer`."""
         if pair.engine:
+            is_used = (used.target, used.engine) == (pair.target, pair.engine)
+            name = model_choice.text_of(pair)
             at = self.tr("{} · elsewhere, at {}").format(pair.engine, model_choice.place_of(pair.engine))
-            self._add(model_choice.text_of(pair), at, pair)
+            self._add(f"✓ {name}" if is_used else name, at, pair)
+            return
+        local = named.get(pair.target or catalog.default_target())
+        if local is not None and pair.draft == "auto":
+            if all(local is not listed for listed, _ in self._rows):
+                self._add_local(local)
             return
         if pair.target is None:
             name = self.tr("The model included with the program")

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
@@ -185,6 +186,17 @@ def test_the_loaded_model_is_shown_with_its_memory_by_tier(header: Header) -> No
     assert details.text() == ""
 
 
+def test_the_draft_is_named_below_the_model_and_where_the_pointer_rests(header: Header) -> None:
+    pair = loaded(1)
+    pair.draft = structs.replace(pair.target, name="Small 1B")
+    pair.memory = MEMORY
+    header.show_loaded(pair)
+    label(header, "VRAM 3.0 GB · 7.0 GB read from the disk in every pass · draft Small 1B")
+    assert "draft Small 1B" in header.model.toolTip()
+    header.show_loaded(structs.replace(pair, place="elsewhere.example:1"))
+    assert "draft" not in header.model.toolTip()
+
+
 def test_memory_is_listed_by_part() -> None:
     assert by_tier(Memory(vram=0, ram=GIB, peak=0)) == "RAM 1.0 GB"
     assert by_part(MEMORY).splitlines() == ["target: 3.0 GB (VRAM)", "target: 7.0 GB (disk)"]
@@ -226,6 +238,24 @@ def test_recent_pairs_are_first_without_deleted_ones(header: Header, tmp_path: P
         "The model included with the program\nwith the best draft model on this machine",
         "On this machine",
     ]
+    header.picker.hide()
+
+
+def test_a_recent_pair_is_not_listed_again_below(header: Header, qtbot: QtBot) -> None:
+    header.show_recent([RecentPair("small"), RecentPair("big", "none")])
+    header.open_picker()
+    qtbot.waitUntil(lambda: "too large" in "".join(rows(header)) and "fits in RAM" in "".join(rows(header)))
+    assert [row.splitlines()[0] for row in rows(header)] == [
+        "Recent",
+        "Small 1B · Q8_0",
+        "Big 70B · Q4_K_M",
+        "On this machine",
+        "Big 70B · Q4_K_M",
+    ]
+    assert "fits in RAM" in rows(header)[1]
+    header.show_recent([RecentPair("small"), RecentPair("big")])
+    header.open_picker()
+    assert [row.splitlines()[0] for row in rows(header)] == ["Recent", SMALL.text, BIG.text]
     header.picker.hide()
 
 
