@@ -2,8 +2,8 @@
 
 from collections.abc import Container, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QFont, QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -108,6 +108,18 @@ class Paged(QDialog):
             self.main.setFocus()
 
 
+class StepName(PlainLabel):
+    """The name of a step, which is as wide as when it is the current one, so that no name moves."""
+
+    def sizeHint(self) -> QSize:
+        hint, bold = super().sizeHint(), QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        return hint.expandedTo(QFontMetrics(bold).size(Qt.TextFlag.TextSingleLine, self.text()))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+
 class Steps(QWidget):
     """A row of step names with the current one marked."""
 
@@ -123,7 +135,7 @@ class Steps(QWidget):
                 old.hide()
                 old.deleteLater()
         for number, name in enumerate(names):
-            label = PlainLabel(f"{number + 1}  {name}", self)
+            label = StepName(f"{number + 1}  {name}", self)
             set_role(label, "current_step" if number == current else "step")
             self._row.addWidget(label)
         position = self.tr("Step {} of {}: {}").format(current + 1, len(names), names[current])
