@@ -15,7 +15,6 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QFrame,
     QHBoxLayout,
     QLineEdit,
@@ -36,6 +35,7 @@ from app.header import local_models, model_choice
 from app.header.engine_rows import PAIR, EngineRows
 from app.header.local_models import LocalPair
 from app.header.memory import by_tier
+from app.header.model_file import ask_for_model
 from app.preferences import RecentPair
 from app.widgets.flow import Flow
 from app.widgets.icons import icon
@@ -357,12 +357,8 @@ class Picker(QFrame):
 
     def _ask_file(self) -> None:
         self.hide()
-        path, _ = QFileDialog.getOpenFileName(
-            self.parentWidget(), self.tr("Open model"), "", self.tr("Models (*.gguf config.json)")
-        )
-        if path:
-            model = Path(path)
-            self.chosen.emit(RecentPair(str(model.parent if model.name == "config.json" else model)))
+        if pair := ask_for_model(self.parentWidget()):
+            self.chosen.emit(pair)
 
     def _filter(self, text: str) -> None:
         items = [self.models.item(row) for row in range(self.models.count())]

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from app import formatting
 from app.background import Work
 from app.downloads.models_folder import ModelsFolder
+from app.header.model_file import ask_for_model
 from app.header.model_removal import Removal
 from app.settings.left_behind import LeftBehind
 from app.widgets.form_parts import button, label
@@ -27,12 +28,13 @@ STORED = Qt.ItemDataRole.UserRole
 
 
 class ModelsPage(QWidget):
-    """The page that moves the models folder and deletes models.
+    """The page that moves the models folder, loads models from files elsewhere, and deletes models.
 
     Attributes:
         place: the models folder, which can be moved.
         open: the button that opens it.
         left: the card about models that earlier versions left in the cache; hidden if there are none.
+        add: the button that loads a model from a file elsewhere on this machine.
         delete: the button that deletes the chosen model.
         models: the list of models, the largest first.
         problem: shows the last error.
@@ -41,9 +43,11 @@ class ModelsPage(QWidget):
 
     Signals:
         moved: the models folder has changed
+        load_asked: RecentPair, which the user wants to load from a file
     """
 
     moved = Signal()
+    load_asked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +66,9 @@ class ModelsPage(QWidget):
         self.models.setAccessibleName(self.tr("Models on this machine"))
         self.delete = button(self.tr("Delete…"), self.tr("Delete the model"), self)
         self.delete.setEnabled(False)
+        self.add = button(
+            self.tr("Add a model file…"), self.tr("Load a model from a file anywhere on this machine"), self
+        )
         empty = self.tr("No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.")
         self._empty = label(empty, "muted", self)
         for hidden in (self._empty, self.delete):
@@ -76,12 +83,14 @@ class ModelsPage(QWidget):
         self.removal.removed.connect(self.refresh)
         self.removal.failed.connect(self.problem.show_error)
         self.delete.clicked.connect(self._ask_delete)
+        self.add.clicked.connect(self._ask_file)
         self.models.currentRowChanged.connect(lambda row: self.delete.setEnabled(row >= 0))
 
     def _build(self) -> None:
         lower = QHBoxLayout()
-        lower.addWidget(self.delete)
+        lower.addWidget(self.add)
         lower.addStretch(1)
+        lower.addWidget(self.delete)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
@@ -124,6 +133,10 @@ class ModelsPage(QWidget):
     def _ask_delete(self) -> None:
         self.problem.clear()
         self.removal.ask(self.models.currentItem().data(STORED), self.loaded)
+
+    def _ask_file(self) -> None:
+        if pair := ask_for_model(self):
+            self.load_asked.emit(pair)
 
     # -- moving ----------------------------------------------------------------------------------------------
 

@@ -42,6 +42,8 @@ class SettingsDoor(QObject):
         dialog.preferences_changed.connect(self.apply)
         dialog.reload_asked.connect(lambda: window.load(dialog.pair))
         dialog.models_moved.connect(window.models_moved)
+        dialog.models_page.load_asked.connect(dialog.close)
+        dialog.models_page.load_asked.connect(window.load)
         dialog.models_page.loaded = core.engine.pair
         dialog.engines_page.changed.connect(core.engines_changed)
         language = core.preferences.now.language

@@ -1731,12 +1731,20 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>모델 1개, {}</translation>
         </message>
         <message>
+            <source>Add a model file…</source>
+            <translation>모델 파일 추가…</translation>
+        </message>
+        <message>
             <source>Delete the model</source>
             <translation>모델 삭제</translation>
         </message>
         <message>
             <source>Delete…</source>
             <translation>삭제…</translation>
+        </message>
+        <message>
+            <source>Load a model from a file anywhere on this machine</source>
+            <translation>이 컴퓨터의 어느 위치에 있든 파일에서 모델을 불러옵니다</translation>
         </message>
         <message>
             <source>Models on this machine</source>
@@ -1993,10 +2001,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>모델</translation>
         </message>
         <message>
-            <source>Models (*.gguf config.json)</source>
-            <translation>모델 (*.gguf config.json)</translation>
-        </message>
-        <message>
             <source>No models yet. Download one or open a file.</source>
             <translation>모델이 아직 없습니다. 하나를 다운로드하거나 파일을 여세요.</translation>
         </message>
@@ -2007,10 +2011,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Open file…</source>
             <translation>파일 열기…</translation>
-        </message>
-        <message>
-            <source>Open model</source>
-            <translation>모델 열기</translation>
         </message>
         <message>
             <source>Recent</source>
@@ -5466,6 +5466,17 @@ other: everything else</source>
         <message>
             <source>{} read from the disk in every pass</source>
             <translation>패스마다 디스크에서 {} 읽음</translation>
+        </message>
+    </context>
+    <context>
+        <name>model_file</name>
+        <message>
+            <source>Models (*.gguf config.json)</source>
+            <translation>모델 (*.gguf config.json)</translation>
+        </message>
+        <message>
+            <source>Open model</source>
+            <translation>모델 열기</translation>
         </message>
     </context>
     <context>

@@ -1731,12 +1731,20 @@ KV 缓存：模型对已有文本的记忆
             <translation>1 个模型，{}</translation>
         </message>
         <message>
+            <source>Add a model file…</source>
+            <translation>添加模型文件…</translation>
+        </message>
+        <message>
             <source>Delete the model</source>
             <translation>删除模型</translation>
         </message>
         <message>
             <source>Delete…</source>
             <translation>删除…</translation>
+        </message>
+        <message>
+            <source>Load a model from a file anywhere on this machine</source>
+            <translation>从本机任意位置的文件加载模型</translation>
         </message>
         <message>
             <source>Models on this machine</source>
@@ -1993,10 +2001,6 @@ KV 缓存：模型对已有文本的记忆
             <translation>模型</translation>
         </message>
         <message>
-            <source>Models (*.gguf config.json)</source>
-            <translation>模型 (*.gguf config.json)</translation>
-        </message>
-        <message>
             <source>No models yet. Download one or open a file.</source>
             <translation>还没有模型。请下载一个，或打开文件。</translation>
         </message>
@@ -2007,10 +2011,6 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Open file…</source>
             <translation>打开文件…</translation>
-        </message>
-        <message>
-            <source>Open model</source>
-            <translation>打开模型</translation>
         </message>
         <message>
             <source>Recent</source>
@@ -5466,6 +5466,17 @@ other: everything else</source>
         <message>
             <source>{} read from the disk in every pass</source>
             <translation>每遍从磁盘读取 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>model_file</name>
+        <message>
+            <source>Models (*.gguf config.json)</source>
+            <translation>模型 (*.gguf config.json)</translation>
+        </message>
+        <message>
+            <source>Open model</source>
+            <translation>打开模型</translation>
         </message>
     </context>
     <context>

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
@@ -211,6 +211,31 @@ def test_a_failed_answer_is_not_reported_in_another_chat(
     assert window.transcript.notice is not None
     window.chat.open(None)
     assert window.transcript.notice is None
+
+
+@pytest.mark.parametrize("way", ["picker", "settings"])
+def test_a_model_file_is_opened_from_the_picker_and_from_the_settings(
+    window: Window,
+    engines: FakeEngines,
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    way: str,
+) -> None:
+    reach(window, qtbot, State.READY)
+    (tmp_path / "config.json").touch()
+    chosen = ["", str(tmp_path / "config.json")]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (chosen.pop(0), ""))
+    if way == "picker":
+        button = window.header.picker.open
+    else:
+        button = window.settings.open("models_page").models_page.add
+    button.click()
+    assert len(loads(engines)) == 1, "cancelled"
+    button.click()
+    reach(window, qtbot, State.READY)
+    assert loads(engines)[-1] == (str(tmp_path), "auto")
+    assert not window.findChildren(SettingsDialog) or not window.findChild(SettingsDialog).isVisible()
 
 
 def test_the_names_shown_are_those_of_the_files(other: str) -> None:
