@@ -23,7 +23,7 @@ class Decision(Enum):
 
 
 class CallCard(Card):
-    """Shows one call. Arguments and result are a stranger's words: plain text, which is never rendered.
+    """Shows one call. Arguments and result are untrusted: plain text, which is never rendered.
 
     Attributes:
         title, arguments, state, result: its labels; the result is folded away until the user asks for it.
@@ -94,7 +94,7 @@ class CallCard(Card):
             case "open":
                 return self.tr("The model wants to call this tool with these arguments. Allow it?")
             case "done":
-                return self.tr("Called. The answer is a stranger's text: it may be wrong or try to mislead.")
+                return self.tr("Called. The answer is not checked: it may be wrong or try to mislead.")
             case "failed":
                 return self.tr("Failed")
             case "refused":

@@ -25,7 +25,7 @@ SHOWN = 110  # characters of a description
 
 
 class ToolList(QListWidget):
-    """The list. Names and descriptions are a stranger's words, shown as plain text.
+    """The list. Names and descriptions are untrusted and shown as plain text.
 
     Signals:
         changed: the user has ticked a tool, or unticked it

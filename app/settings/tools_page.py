@@ -81,7 +81,7 @@ class ToolsPage(QWidget):
         about = self.tr(
             "With tools, an answer can calculate, look something up or act. Each call is shown with its "
             "arguments, and you are asked before it is made, unless the tool is ticked. What a tool "
-            "answers is a stranger's text."
+            "answers is not checked: it may be wrong or try to mislead."
         )
         calls = Flow()
         calls.addWidget(PlainLabel(self.most_calls.accessibleName(), self))

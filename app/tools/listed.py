@@ -1,4 +1,4 @@
-"""Tools and results as a server describes them, read with care: they are a stranger's text."""
+"""Tools and results as a server describes them, none of which can be trusted."""
 
 import json
 import unicodedata

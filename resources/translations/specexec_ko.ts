@@ -176,8 +176,8 @@
             <translation>인수</translation>
         </message>
         <message>
-            <source>Called. The answer is a stranger's text: it may be wrong or try to mislead.</source>
-            <translation>호출했습니다. 대답은 외부의 글이므로 틀리거나 속이려 할 수 있습니다.</translation>
+            <source>Called. The answer is not checked: it may be wrong or try to mislead.</source>
+            <translation>호출했습니다. 대답은 검증되지 않으므로 틀리거나 속이려 할 수 있습니다.</translation>
         </message>
         <message>
             <source>Failed</source>
@@ -3876,8 +3876,8 @@ other: everything else</source>
             <translation>도구 서버 (MCP)</translation>
         </message>
         <message>
-            <source>With tools, an answer can calculate, look something up or act. Each call is shown with its arguments, and you are asked before it is made, unless the tool is ticked. What a tool answers is a stranger's text.</source>
-            <translation>도구가 있으면 답변이 계산하거나, 찾아보거나, 무언가를 할 수 있습니다. 호출은 모두 인수와 함께 표시되며, 도구를 선택해 두지 않았다면 호출하기 전에 묻습니다. 도구의 대답은 외부의 글입니다.</translation>
+            <source>With tools, an answer can calculate, look something up or act. Each call is shown with its arguments, and you are asked before it is made, unless the tool is ticked. What a tool answers is not checked: it may be wrong or try to mislead.</source>
+            <translation>도구가 있으면 답변이 계산하거나, 찾아보거나, 무언가를 할 수 있습니다. 호출은 모두 인수와 함께 표시되며, 도구를 선택해 두지 않았다면 호출하기 전에 묻습니다. 도구의 대답은 검증되지 않으므로 틀리거나 속이려 할 수 있습니다.</translation>
         </message>
         <message>
             <source>off</source>
@@ -4319,15 +4319,15 @@ other: everything else</source>
             <translation>Alibaba의 큰 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
+            <source>Alibaba's mixture of experts of 2026 that can think; each token uses a tenth of its weights.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of spring 2026 that can think; a tenth works per token.</source>
+            <source>Alibaba's mixture of experts of spring 2026 that can think; each token uses a tenth of its weights.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 봄 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
+            <source>Alibaba's mixture of experts that can think; each token uses a tenth of its weights.</source>
             <translation>생각할 수 있는 알리바바의 전문가 혼합 모델. 토큰마다 10분의 1만 작동합니다.</translation>
         </message>
         <message>
@@ -4499,7 +4499,7 @@ other: everything else</source>
             <translation>그래픽 카드가 없는 컴퓨터를 위한 Mistral AI의 2025년 말 소형 모델.</translation>
         </message>
         <message>
-            <source>NVIDIA's mixture of experts of late 2025 that can think; a tenth works per token.</source>
+            <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of its weights.</source>
             <translation>사고할 수 있는 NVIDIA의 2025년 말 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>

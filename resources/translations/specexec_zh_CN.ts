@@ -176,8 +176,8 @@
             <translation>参数</translation>
         </message>
         <message>
-            <source>Called. The answer is a stranger's text: it may be wrong or try to mislead.</source>
-            <translation>已调用。其回答是外部文本：可能有误，也可能试图误导。</translation>
+            <source>Called. The answer is not checked: it may be wrong or try to mislead.</source>
+            <translation>已调用。其回答未经核实：可能有误，也可能试图误导。</translation>
         </message>
         <message>
             <source>Failed</source>
@@ -3876,8 +3876,8 @@ other: everything else</source>
             <translation>工具服务器 (MCP)</translation>
         </message>
         <message>
-            <source>With tools, an answer can calculate, look something up or act. Each call is shown with its arguments, and you are asked before it is made, unless the tool is ticked. What a tool answers is a stranger's text.</source>
-            <translation>有了工具，回答可以计算、查找或执行操作。每次调用都会连同参数一起显示；除非已勾选该工具，否则调用前会询问您。工具的回答是外部文本。</translation>
+            <source>With tools, an answer can calculate, look something up or act. Each call is shown with its arguments, and you are asked before it is made, unless the tool is ticked. What a tool answers is not checked: it may be wrong or try to mislead.</source>
+            <translation>有了工具，回答可以计算、查找或执行操作。每次调用都会连同参数一起显示；除非已勾选该工具，否则调用前会询问您。工具的回答未经核实：可能有误，也可能试图误导。</translation>
         </message>
         <message>
             <source>off</source>
@@ -4319,15 +4319,15 @@ other: everything else</source>
             <translation>阿里巴巴的大型模型：知识、数学与代码，支持 29 种以上语言。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
+            <source>Alibaba's mixture of experts of 2026 that can think; each token uses a tenth of its weights.</source>
             <translation>阿里巴巴 2026 年初的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of spring 2026 that can think; a tenth works per token.</source>
+            <source>Alibaba's mixture of experts of spring 2026 that can think; each token uses a tenth of its weights.</source>
             <translation>阿里巴巴 2026 年春季的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
+            <source>Alibaba's mixture of experts that can think; each token uses a tenth of its weights.</source>
             <translation>阿里巴巴的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
@@ -4499,7 +4499,7 @@ other: everything else</source>
             <translation>Mistral AI 2025 年末的小型模型，适合没有显卡的电脑。</translation>
         </message>
         <message>
-            <source>NVIDIA's mixture of experts of late 2025 that can think; a tenth works per token.</source>
+            <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of its weights.</source>
             <translation>英伟达 2025 年末的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
