@@ -59,7 +59,6 @@ def test_a_preset_is_exported_under_a_name_that_every_system_accepts(
     assert names == ["a b con.preset"]
 
 
-
 def choose(editor: object, value: str) -> None:
     assert isinstance(editor, ChoiceEditor)
     editor.box.setCurrentIndex(editor.box.findData(value))

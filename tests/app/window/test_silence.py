@@ -48,9 +48,7 @@ def begin_loading(connection: FakeConnection, request: messages.Request) -> None
         connection.say(messages.LoadProgress(request=request.id, stage="target", done=1, total=2))
 
 
-def silent_while_loading(
-    make_window: Callable[..., Window], qtbot: QtBot
-) -> tuple[Window, FakeEngines, int]:
+def silent_while_loading(make_window: Callable[..., Window], qtbot: QtBot) -> tuple[Window, FakeEngines, int]:
     """Return a window that says that the disk is silent, its engines, and the number of the load."""
     engines = FakeEngines(begin_loading)
     window = make_window(engines)
