@@ -166,12 +166,13 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
     QLabel[role="key"] {{ background: {c.raised}; border: {line} {c.border}; border-radius: 4px;
                           padding: 1px 7px; }}
     QTabWidget::pane {{ border: none; border-top: {line} {c.border}; }}
-    QTabBar {{ qproperty-drawBase: 0; }}
+    QTabBar {{ qproperty-drawBase: 0; outline: none; }}
     QTabBar::tab {{ background: transparent; color: {c.muted}; border: none; padding: 6px 2px;
                     margin-right: 18px; border-bottom: 2px solid transparent; }}
     QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
     QTabBar::tab:hover {{ color: {c.text}; }}
-    QTabBar::tab:focus {{ border-bottom: 2px solid {c.text}; }}
+    QTabBar::tab:focus {{ border-bottom: 2px solid {c.text};
+                          background: {mixed(c.surface, c.accent, 0.16)}; }}
     QFrame#panel QToolButton, QFrame#model_bar QToolButton, QDialog#settings QToolButton
         {{ background: {c.surface}; border: {line} {c.border}; border-radius: 6px; padding: 3px 9px; }}
     QFrame#model_bar QToolButton, QDialog#settings QToolButton {{ padding: 4px; }}
@@ -216,6 +217,8 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
                                          border-color: {c.raised}; }}
     QPushButton[role="suggestion"] {{ text-align: left; padding: 9px 14px; }}
     QFrame#panel QTreeWidget {{ background: transparent; border: none; }}
+    QFrame#panel QTreeWidget::item {{ padding: 2px 6px; border: none; }}
+    QFrame#panel QTreeWidget::item:selected {{ background: {c.accent}; color: {c.on_accent}; }}
     QFrame#panel QHeaderView::section {{ background: transparent; color: {c.muted}; border: none;
                                          padding: 4px 6px; }}
     QFrame#sidebar {{ background: {c.window}; border: none; border-right: {line} {c.border}; }}
