@@ -28,6 +28,7 @@ class MessageRow(QWidget):
         calls: the cards of the answer's calls, in order.
 
     Signals:
+        editing: the editor was opened by the user, or has the focus again
         edited: str, the changed text
         asked: Action, chosen by the user; never EDIT, which the row handles itself
         version_asked: int, id of another version
@@ -41,6 +42,7 @@ class MessageRow(QWidget):
     """
 
     edited = Signal(str)
+    editing = Signal()
     asked = Signal(Action)
     version_asked = Signal(int)
     undo_asked = Signal()
@@ -169,6 +171,7 @@ class MessageRow(QWidget):
         text to go on with, without the focus."""
         if self.editor is not None:
             self.editor.setFocus()
+            self.editing.emit()
             return
         self.editor = MessageEditor(self.view.text if unsaved is None else unsaved, self._is_question, self)
         self.editor.send_with(self._send_key)
@@ -178,6 +181,7 @@ class MessageRow(QWidget):
         self.editor.saved.connect(self._save)
         if unsaved is None:
             self.editor.setFocus()
+            self.editing.emit()
 
     def send_with(self, key: str) -> None:
         """Set which key saves a change, as `Composer.send_with`."""

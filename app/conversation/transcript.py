@@ -213,7 +213,6 @@ class Transcript(QScrollArea):
     def edit_last_question(self) -> None:
         if self._may_change and (row := self._last(QuestionView)):
             row.edit()
-            QTimer.singleShot(0, row, lambda: self.ensureWidgetVisible(row))  # once it has its place
 
     def copy_last_answer(self) -> bool:
         """Copy the last answer as its button does, without the thought; return False if there is none."""
@@ -261,6 +260,13 @@ class Transcript(QScrollArea):
         self._follows, self._sought = False, (row, top)
         self._to_sought()
 
+    def _show_editor(self, row: MessageRow) -> None:
+        """Scroll no further than it takes to see the editor of a row, once it has its place."""
+        editor = row.editor
+        assert editor is not None
+        self._follows, self._sought = False, None
+        QTimer.singleShot(0, editor, lambda: self.ensureWidgetVisible(editor))
+
     def _last(self, kind: type[QWidget]) -> MessageRow | None:
         return next((row for row in reversed(self.rows) if isinstance(row.view, kind)), None)
 
@@ -268,6 +274,7 @@ class Transcript(QScrollArea):
         row = MessageRow(message, self.widget(), passages)
         row.send_with(self._send_key)
         row.preview_asked.connect(self.preview_asked)
+        row.editing.connect(lambda: self._show_editor(row))
         row.edited.connect(lambda text: self.edited.emit(message.id, text))
         row.asked.connect(lambda action: self._ask(action, message.id))
         row.version_asked.connect(self.version_asked)

@@ -1,6 +1,6 @@
 """The catalogue tab: the recommended model, and a table of all models in the catalogue."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 from app import formatting
 from app.widgets.flow import Flow
 from app.widgets.form_parts import Card, button, label
-from app.widgets.theme import LINE_HEIGHT
+from app.widgets.theme import LINE_HEIGHT, enlarged
 from app.wizard.selection import wording
 from app.wizard.selection.offers import Offer, Offers
 from app.wizard.selection.pair_model import FITS, Column, PairFilter, PairModel
@@ -59,6 +59,18 @@ class _Table(QTableView):
         self.verticalHeader().setDefaultSectionSize(32)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.doubleClicked.connect(lambda: self.taken.emit())
+
+    def fit_columns(self) -> None:
+        """Give each column the width that it needs in this size of text, and at least that of its heading."""
+        header = self.horizontalHeader()
+        header.ensurePolished()
+        for column, width in _WIDTHS.items():
+            self.setColumnWidth(column, max(enlarged(width), header.sectionSizeHint(column)))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self.model() is not None:
+            self.fit_columns()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
@@ -231,8 +243,7 @@ class Catalogue(QWidget):
         controls.addWidget(self.every_way)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
-        for column, width in _WIDTHS.items():
-            self.table.setColumnWidth(column, width)
+        self.table.fit_columns()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
         header.setSortIndicator(-1, ASCENDING)

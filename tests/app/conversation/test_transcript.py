@@ -197,6 +197,21 @@ def test_the_key_that_sends_can_change_while_a_message_is_edited(
     assert editor.save.toolTip().startswith("Ctrl+Enter")
 
 
+def test_the_editor_of_a_message_is_in_view(transcript: Transcript, qtbot: QtBot) -> None:
+    transcript.open(path(*["question", "answer"] * 6), None)
+    transcript.allow_changes(True)
+    bar = transcript.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum() > 0)
+    transcript.rows[0].view.asked.emit(Action.EDIT)
+    editor = transcript.rows[0].editor
+
+    def is_in_view() -> bool:
+        top = editor.mapTo(transcript.viewport(), editor.rect().topLeft()).y()
+        return top >= 0 and top + editor.height() <= transcript.viewport().height()
+
+    qtbot.waitUntil(is_in_view)
+
+
 def test_an_open_editor_takes_the_focus_again(transcript: Transcript, qtbot: QtBot) -> None:
     transcript.open(path("question", "answer"), None)
     transcript.allow_changes(True)

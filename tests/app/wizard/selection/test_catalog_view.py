@@ -3,8 +3,10 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.widgets import theme
 from app.wizard.selection import wording
 from app.wizard.selection.catalog_view import Catalogue, described
 from app.wizard.selection.offers import Offers, offers_for
@@ -111,6 +113,14 @@ def test_speeds_sort_as_numbers_and_the_order_box_follows_the_header(view: Catal
     view.order.setCurrentText("Recommended first")
     assert view.offer is not None
     assert shown(view, Column.MODEL)[0] == view.findChild(PairModel).offers[0].target.name
+
+
+def test_headings_are_whole_in_large_text(view: Catalogue, qapp: QApplication) -> None:
+    header = view.table.horizontalHeader()
+    theme.enlarge(qapp, 200)
+    columns = range(header.count())
+    assert all(view.table.columnWidth(column) >= header.sectionSizeHint(column) for column in columns)
+    theme.enlarge(qapp, 100)
 
 
 def test_the_list_is_narrowed_by_words_and_by_where_it_runs(view: Catalogue, offers: Offers) -> None:
