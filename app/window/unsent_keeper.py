@@ -37,6 +37,7 @@ class UnsentKeeper(QObject):
         composer.changed.connect(self._timer.start)
         chat.opened.connect(self._follow)
         chat.returned.connect(self._give_back)
+        messages.brought.connect(self._take_over)
         self._show()
 
     def keep(self) -> None:
@@ -55,8 +56,8 @@ class UnsentKeeper(QObject):
         self.keep()
         message = self._composer.unsent()
         if not self._is_kept(self._id) and message:
-            self._keeps_new = True
-            self._put_before(None, [message.typed, *message.pasted], message.files)
+            self._messages.put_before(None, [message.typed, *message.pasted], message.files)
+            self._show()
         self._messages.retry()
 
     def add_file(self, chat: int | None, file: AttachedFile) -> None:
@@ -95,11 +96,13 @@ class UnsentKeeper(QObject):
             if chat == self._id:
                 self._composer.show_unsent(in_front(texts, files, self._composer.unsent()))
             else:
-                self._put_before(chat, texts, files)
+                self._messages.put_before(chat, texts, files)
 
-    def _put_before(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
-        message = self._messages.of(chat)
-        self._messages.keep(chat, in_front(texts, files, message), message)
+    def _take_over(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
+        """Show what another window has put before the message of the chat shown."""
+        if chat == self._id and self._is_kept(chat):
+            self._kept = self._messages.of(chat)
+            self._composer.show_unsent(in_front(texts, files, self._composer.unsent()))
 
     def _is_kept(self, chat: int | None) -> bool:
         """Return whether this window stores the message of a chat."""

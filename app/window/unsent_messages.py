@@ -15,9 +15,11 @@ class UnsentMessages(QObject):
 
     Signals:
         failed: StoreError; a message cannot be read or stored. Sent once until all of them are stored again
+        brought: int or None, texts and files, which were put before what is unsent in a chat
     """
 
     failed = Signal(object)
+    brought = Signal(object, list, list)
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -49,6 +51,12 @@ class UnsentMessages(QObject):
         self._owed[chat] = message
         self.retry()
         return message
+
+    def put_before(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
+        """Put texts and files before what is unsent in a chat, also in the window that shows it."""
+        message = self.of(chat)
+        self.keep(chat, in_front(texts, files, message), message)
+        self.brought.emit(chat, list(texts), list(files))
 
     def retry(self) -> None:
         """Try to store what is not stored so far."""

@@ -186,6 +186,8 @@ def test_each_window_has_a_message_of_its_own_for_a_new_chat_and_none_is_lost(
     second.composer.write("of the second")
     second.close()
     assert store.unsent.of(None).typed == "of the second\n\nof the first"
+    qtbot.keyClicks(window.composer.editor, "!")
+    qtbot.waitUntil(lambda: store.unsent.of(None).typed == "of the second\n\nof the first!")
 
 
 def test_what_a_window_could_not_store_is_stored_after_it_was_closed(
