@@ -70,5 +70,6 @@ def pinned(nbytes: int, locks: PageLocks) -> NDArray[np.uint8]:
     whole = np.frombuffer(pages, np.uint8)
     address = whole.ctypes.data
     locks.lock(address, len(whole))
-    weakref.finalize(pages, locks.unlock, address).atexit = False
+    # Not with `pages`, which are unmapped before their weak references are told.
+    weakref.finalize(whole, locks.unlock, address).atexit = False
     return whole[:nbytes]

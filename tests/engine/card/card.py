@@ -17,6 +17,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from tests.engine.card.kernels import TYPE, Kernels
 from tests.engine.card.memory import Memory
 from tests.engine.card.streams import CardEvent, CardGraph, CardStream, Queue
+from tests.engine.streaming.pages import is_mapped
 
 DEVICE = torch.device(TYPE, 0)
 
@@ -113,6 +114,7 @@ class Card:
 
     def unlock(self, address: int) -> None:
         del self.kernels.pinned[address]
+        assert is_mapped(address), "pinned memory is freed before it is unlocked"
 
     def pin(self, tensor: Tensor, device: Any = None) -> Tensor:
         """Return a copy of a tensor in pinned memory."""

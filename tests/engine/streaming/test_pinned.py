@@ -13,14 +13,17 @@ from engine.streaming.disk import MemoryFile
 from engine.streaming.pinned import DriverLocks, pinned
 from engine.streaming.ram_tier import pinning
 from tests.engine.streaming.fake_link import FakeLink
+from tests.engine.streaming.pages import is_mapped
 
 
 class Locks:
-    """Page locks of a driver that locks up to `most` bytes."""
+    """Page locks of a driver that locks up to `most` bytes. Attribute: `late`, what was unmapped before it was
+    unlocked."""
 
     def __init__(self, most):
         self.most = most
         self.locked = {}
+        self.late = []
 
     def lock(self, address, nbytes):
         assert address % mmap.PAGESIZE == 0
@@ -30,6 +33,8 @@ class Locks:
 
     def unlock(self, address):
         del self.locked[address]
+        if not is_mapped(address):
+            self.late.append(address)
 
 
 def test_nothing_is_rounded_up_and_locks_end_with_the_last_part():
@@ -43,6 +48,16 @@ def test_nothing_is_rounded_up_and_locks_end_with_the_last_part():
     assert part.eq(9).all()
     del part
     assert not locks.locked
+
+
+def test_pages_are_unlocked_before_they_are_unmapped():
+    locks = Locks(1 << 20)
+    slab = pinned(100_000, locks)
+    address = slab.ctypes.data
+    assert is_mapped(address)
+    del slab
+    assert not locks.locked
+    assert not locks.late
 
 
 def test_memory_that_cannot_be_locked_is_refused_and_freed():
