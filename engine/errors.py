@@ -5,6 +5,7 @@ Independent of torch, Qt and the protocol. A new kind of error takes one new cla
 
 import _thread
 import errno
+import re
 from typing import Literal
 
 
@@ -93,15 +94,21 @@ class DeviceUnavailable(SpecExecError):
 
 
 class CardFailed(SpecExecError):
-    """A graphics card that has stopped: after such an error, this process cannot use the card any more."""
+    """A graphics card that has stopped: after such an error, this process cannot use the card any more.
+
+    Attribute: `cause`, as `card_stopped` returns it.
+    """
 
     kind = "card_failed"
 
-    def __init__(self) -> None:
+    def __init__(self, cause: "StopCause") -> None:
         super().__init__(
             "The graphics card stopped with an error.",
-            "Start again: one of the card's kernels then takes a safer way.",
+            "Start again: one of the card's kernels then takes a safer way."
+            if cause == "kernel"
+            else "Start again. If it stops once more, restart the computer.",
         )
+        self.cause = cause
 
 
 class BadNumbers(SpecExecError):
@@ -203,19 +210,13 @@ NO_THREADS = (
 
 
 # What libraries for graphics cards say if memory for an allocation is missing. Only torch's own allocator has
-# a class for it; the others (cuBLAS and cuDNN with their workspaces, graphs, the driver) raise RuntimeError.
-# cuBLAS reports that it is not initialised if there is no room for its handle.
-_NO_MEMORY_ON_CARD = (
-    "CUDA out of memory",
-    "HIP out of memory",
-    "CUDA error: out of memory",
-    "HIP error: out of memory",
-    "cudaErrorMemoryAllocation",
-    "CUDA_ERROR_OUT_OF_MEMORY",
-    "BLAS_STATUS_ALLOC_FAILED",
-    "CUBLAS_STATUS_NOT_INITIALIZED",
-    "CUDNN_STATUS_ALLOC_FAILED",
-    "MIOPEN_STATUS_ALLOC_FAILED",
+# a class for it; the others (cuBLAS, cuDNN and cuSOLVER with their workspaces, graphs, the driver, Triton as it
+# loads a kernel) raise RuntimeError, as in "CUDA driver error: out of memory", "Triton Error [CUDA]: out of
+# memory" and "CUSOLVER_STATUS_ALLOC_FAILED". cuBLAS reports that it is not initialised if there is no room for
+# its handle.
+_NO_MEMORY_ON_CARD = re.compile(
+    r"\b(CUDA|HIP)\b.*\bout of memory\b|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED"
+    r"|CUBLAS_STATUS_NOT_INITIALIZED"
 )
 
 
@@ -229,18 +230,22 @@ def exhausted_tier(error: BaseException) -> Literal["vram", "ram"] | None:
     link: BaseException | None = error
     while link is not None:
         text = str(link)
-        if type(link).__name__ == "OutOfMemoryError" or any(words in text for words in _NO_MEMORY_ON_CARD):
+        if type(link).__name__ == "OutOfMemoryError" or _NO_MEMORY_ON_CARD.search(text):
             return "vram"
-        if isinstance(link, MemoryError) or "DefaultCPUAllocator" in text:
+        no_ram = isinstance(link, MemoryError) or (isinstance(link, OSError) and link.errno == errno.ENOMEM)
+        if no_ram or "DefaultCPUAllocator" in text:
             return "ram"
         link = link.__cause__ or link.__context__
     return None
 
 
-# What CUDA and HIP say once a kernel has gone wrong. Every later call in the process then fails with the same
-# words. Source: "Error handling" in the CUDA runtime's reference, where these errors leave "the process in an
-# inconsistent state".
-_CARD_STOPPED = (
+StopCause = Literal["kernel", "fault"]
+
+# What CUDA and HIP say once a card has stopped: because a kernel has gone wrong, or because of a fault that no
+# kernel causes: in the card's memory or its links, or of a driver that has lost it, as after suspend ("unknown
+# error"). Every later call in the process then fails with the same words. Source: "Error handling" in the CUDA
+# runtime's reference, where these errors leave "the process in an inconsistent state".
+_KERNEL_FAILED = (
     "illegal memory access",
     "illegal address",
     "misaligned address",
@@ -251,26 +256,30 @@ _CARD_STOPPED = (
     "invalid program counter",
     "hardware stack error",
     "operation not supported on global/shared address space",
+    "BLAS_STATUS_EXECUTION_FAILED",
+)
+_CARD_FAULT = (
     "uncorrectable ECC error",
     "uncorrectable NVLink error",
-    "BLAS_STATUS_EXECUTION_FAILED",
     "GPU is lost",
     "device is lost",
     "unknown error",
 )
 
 
-def card_stopped(error: BaseException) -> bool:
-    """Return whether an error says that a graphics card has stopped. The errors in whose handling it was
-    raised count too."""
+def card_stopped(error: BaseException) -> StopCause | None:
+    """Return why a graphics card has stopped, according to an error; None if it has not. The errors in whose
+    handling it was raised count too."""
     link: BaseException | None = error
     while link is not None:
         text = str(link)
         is_of_card = "CUDA" in text or "HIP" in text or type(link).__name__ == "AcceleratorError"
-        if is_of_card and any(words in text for words in _CARD_STOPPED):
-            return True
+        if is_of_card and any(words in text for words in _KERNEL_FAILED):
+            return "kernel"
+        if is_of_card and any(words in text for words in _CARD_FAULT):
+            return "fault"
         link = link.__cause__ or link.__context__
-    return False
+    return None
 
 
 def refused_by_system(error: BaseException) -> SpecExecError | None:

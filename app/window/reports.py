@@ -393,7 +393,7 @@ class Reports(QObject):
 
     def _show_loss(self, lost: EngineLost) -> None:
         log = Path(lost.log_path)
-        restart = self.tr("Restart with the safer plan") if lost.card_failed else self.tr("Restart engine")
+        restart = self.tr("Restart with the safer plan") if lost.next_is_safer else self.tr("Restart engine")
         notice = self._notify(words_of(lost), restart, self._engine.start)
         open_log = notice.offer(self.tr("Open log"))
         open_log.setToolTip(plain(str(log)))

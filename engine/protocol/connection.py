@@ -204,7 +204,9 @@ class EngineConnection:
             return structs.replace(
                 lost,
                 message="The graphics card stopped with an error, and the engine with it.",
-                hint="Restart the engine: it will take a safer way on the card. The chat is kept.",
+                hint="Restart the engine: it will take a safer way on the card. The chat is kept."
+                if lost.next_is_safer
+                else "Restart the engine; the chat is kept. If it happens again, restart the computer.",
             )
         if not lost.killed:
             return lost

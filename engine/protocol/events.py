@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from engine.protocol.requests import AnswerRecording, Load
 
 __all__ = [
-    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "DiskSilence", "EngineLost", "Event", "ExpertFigures", "Failed",
+    "CARD_FAILED_STATUS", "CARD_FAULT_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "DiskSilence", "EngineLost", "Event", "ExpertFigures", "Failed",
     "Forgotten", "IterationDone", "Judged", "Left", "Link", "LoadProgress", "LoadStage", "Loaded",
     "Memory", "MemoryPart", "ModelInfo", "NowLoaded", "OwnDraft", "PassProgress", "PrefillProgress",
     "Ready", "Seconds", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs",
@@ -394,7 +394,9 @@ class Failed(Struct, tag=True, kw_only=True):
     loaded: bool = False  # whether the models that were loaded before still are
 
 
-CARD_FAILED_STATUS = 86  # the engine's exit status if the graphics card has stopped
+# The engine's exit statuses if the graphics card has stopped: because of a kernel perhaps, and because of a fault that no kernel causes.
+CARD_FAILED_STATUS = 86
+CARD_FAULT_STATUS = 87
 
 
 class EngineLost(Struct, tag=True, kw_only=True):
@@ -413,6 +415,11 @@ class EngineLost(Struct, tag=True, kw_only=True):
     @property
     def card_failed(self) -> bool:
         """Whether the engine ended because the graphics card had stopped."""
+        return self.exit_code in (CARD_FAILED_STATUS, CARD_FAULT_STATUS)
+
+    @property
+    def next_is_safer(self) -> bool:
+        """Whether the next engine takes a safer way on the card."""
         return self.exit_code == CARD_FAILED_STATUS
 
     @property

@@ -171,7 +171,9 @@ class Server:
         except CardFailed as error:
             client.put(failed(request.id, error))
             client.flush()
-            self._end("the graphics card has stopped", protocol.CARD_FAILED_STATUS)
+            of_kernel = error.cause == "kernel"
+            status = protocol.CARD_FAILED_STATUS if of_kernel else protocol.CARD_FAULT_STATUS
+            self._end("the graphics card has stopped", status)
         except Exception as error:
             client.put(self._failed(request.id, named(error)))
         if self._engine.session is None:

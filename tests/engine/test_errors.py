@@ -43,24 +43,55 @@ def test_other_errors_keep_their_own_names(error):
 
 
 @pytest.mark.parametrize(
-    ("text", "stopped"),
+    ("text", "cause"),
     [
-        ("CUDA error: an illegal memory access was encountered", True),
-        ("CUDA error: device-side assert triggered\nCUDA kernel errors might be reported", True),
-        ("HIP error: unspecified launch failure", True),
-        ("CUDA error: the launch timed out and was terminated", True),
-        ("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`", True),
-        ("CUDA error: out of memory", False),
-        ("CUDA out of memory. Tried to allocate 2.00 GiB", False),
-        ("CUDA error: operation not permitted when stream is capturing", False),
-        ("an illegal memory access was encountered in a test", False),
+        ("CUDA error: an illegal memory access was encountered", "kernel"),
+        ("CUDA error: device-side assert triggered\nCUDA kernel errors might be reported", "kernel"),
+        ("HIP error: unspecified launch failure", "kernel"),
+        ("CUDA error: the launch timed out and was terminated", "kernel"),
+        ("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`", "kernel"),
+        ("Triton Error [CUDA]: an illegal memory access was encountered", "kernel"),
+        ("CUDA error: unknown error\nCUDA kernel errors might be reported", "fault"),
+        ("CUDA error: uncorrectable ECC error encountered", "fault"),
+        ("CUDA error: uncorrectable NVLink error detected during the execution", "fault"),
+        ("CUDA error: GPU is lost", "fault"),
+        ("CUDA error: out of memory", None),
+        ("CUDA out of memory. Tried to allocate 2.00 GiB", None),
+        ("CUDA error: operation not permitted when stream is capturing", None),
+        ("an illegal memory access was encountered in a test", None),
     ],
 )
-def test_errors_after_which_a_card_is_of_no_use_are_told_from_others(text, stopped):
-    assert errors.card_stopped(RuntimeError(text)) is stopped
+def test_errors_after_which_a_card_is_of_no_use_are_told_from_others(text, cause):
+    assert errors.card_stopped(RuntimeError(text)) == cause
     wrapped = ValueError("no capture")
     wrapped.__context__ = RuntimeError(text)
-    assert errors.card_stopped(wrapped) is stopped
+    assert errors.card_stopped(wrapped) == cause
+
+
+@pytest.mark.parametrize(
+    ("error", "tier"),
+    [
+        (RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"), "vram"),
+        (RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported"), "vram"),
+        (RuntimeError("CUDA driver error: out of memory"), "vram"),
+        (RuntimeError("Triton Error [CUDA]: out of memory"), "vram"),
+        (RuntimeError("Triton Error [HIP]:  Code: 2, Messsage: out of memory"), "vram"),
+        (RuntimeError("cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate`"), "vram"),
+        (RuntimeError("CUDA error: HIPBLAS_STATUS_ALLOC_FAILED when calling `hipblasCreate`"), "vram"),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), "vram"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "ram"),
+        (MemoryError(), "ram"),
+        (RuntimeError("out of resource: shared memory, Required: 106496, Hardware limit: 101376."), None),
+        (RuntimeError("CUDA error: too many resources requested for launch"), None),
+        (RuntimeError("the ship is out of memory"), None),
+    ],
+    ids=str,
+)
+def test_memory_that_ran_out_is_told_from_other_errors(error, tier):
+    assert errors.exhausted_tier(error) == tier
+    wrapped = ValueError("no capture")
+    wrapped.__cause__ = error
+    assert errors.exhausted_tier(wrapped) == tier
 
 
 def test_an_interrupt_where_no_thread_can_be_started_is_not_from_the_keyboard(monkeypatch):

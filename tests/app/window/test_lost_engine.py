@@ -44,18 +44,25 @@ def test_an_engine_that_does_not_start_offers_a_restart(
     qtbot.waitUntil(lambda: not window.engine.is_running)
 
 
-def test_after_the_card_has_stopped_the_window_offers_the_safer_plan(
-    window: Window, engines: FakeEngines, qtbot: QtBot
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        (messages.CARD_FAILED_STATUS, "Restart with the safer plan"),
+        (messages.CARD_FAULT_STATUS, "Restart engine"),  # no kernel has caused it
+    ],
+)
+def test_after_the_card_has_stopped_the_window_offers_the_safer_plan_if_there_is_one(
+    window: Window, engines: FakeEngines, qtbot: QtBot, status: int, remedy: str
 ) -> None:
     request = ask(window, engines, qtbot)
     engines.last.say(delta(request, "Half"))
     engines.last.say(
         messages.Failed(request=request, kind="card_failed", message="It stopped.", hint="Restart.")
     )
-    engines.last.die(messages.CARD_FAILED_STATUS)
+    engines.last.die(status)
     reach(window, qtbot, State.LOST)
     assert last_answer(window).body.toPlainText() == "Half"
-    assert window.transcript.notice.button.text() == "Restart with the safer plan"
+    assert window.transcript.notice.button.text() == remedy
     window.transcript.notice.button.click()
     reach(window, qtbot, State.READY)
     assert len(engines.made) == 2

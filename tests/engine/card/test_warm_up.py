@@ -201,9 +201,14 @@ def test_a_kernel_whose_last_way_fails_does_not_fail_the_load(load_packed, proof
     assert session.pair.target.model.graphs is None
 
 
-def test_missing_memory_says_nothing_about_a_kernel(load_packed, proof, monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [torch.OutOfMemoryError("CUDA out of memory."), RuntimeError("Triton Error [CUDA]: out of memory")],
+    ids=str,
+)
+def test_missing_memory_says_nothing_about_a_kernel(load_packed, proof, monkeypatch, error):
     def fail(*args):
-        raise torch.OutOfMemoryError("CUDA out of memory.")
+        raise error
 
     monkeypatch.setattr(steps, "_multiply", fail)
     before = list(proof.tried)

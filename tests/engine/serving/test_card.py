@@ -33,7 +33,7 @@ class Proof:
 
 def load(self, request, emit, cancelled):
     self._proof = Proof()
-    error = RuntimeError("CUDA error: an illegal memory access was encountered")
+    error = RuntimeError("CUDA error: WORDS")
     raise self._problem(error) from error
 
 EngineService.load = load
@@ -149,9 +149,36 @@ def test_after_the_card_has_stopped_the_next_start_takes_one_step(target, monkey
     )
 
 
-def test_an_engine_whose_card_has_stopped_ends_with_its_own_status(monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [
+        RuntimeError("CUDA error: unknown error"),  # as after suspend
+        RuntimeError("CUDA error: uncorrectable ECC error encountered"),
+    ],
+    ids=str,
+)
+def test_after_a_fault_that_no_kernel_causes_every_kernel_keeps_its_way(target, monkeypatch, error):
+    answering(monkeypatch)
+    engine = EngineService()
+    _, engine._proof, _, _ = proven(target, device="auto")
+    before = record.read(record.identity_of(GPU))
+    with pytest.raises(CardFailed) as named:
+        engine._shrink(error)
+    assert "safer" not in named.value.hint
+    assert record.read(record.identity_of(GPU)) == before
+    assert before
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "hint"),
+    [
+        ("an illegal memory access was encountered", protocol.CARD_FAILED_STATUS, "safer way"),
+        ("unknown error", protocol.CARD_FAULT_STATUS, "restart the computer"),
+    ],
+)
+def test_an_engine_whose_card_has_stopped_ends_with_its_own_status(words, status, hint, monkeypatch):
     def command(module, *arguments):
-        return [sys.executable, "-c", STOPPING, *arguments]
+        return [sys.executable, "-c", STOPPING.replace("WORDS", words), *arguments]
 
     monkeypatch.setattr(interpreter, "command", command)
     connection = EngineConnection.start()
@@ -160,10 +187,11 @@ def test_an_engine_whose_card_has_stopped_ends_with_its_own_status(monkeypatch):
     assert isinstance(failed, protocol.Failed)
     assert (failed.request, failed.kind, failed.loaded) == (1, "card_failed", False)
     assert isinstance(lost, protocol.EngineLost)
-    assert lost.exit_code == protocol.CARD_FAILED_STATUS
+    assert lost.exit_code == status
     assert lost.card_failed
     assert not lost.killed
-    assert "safer way" in lost.hint
+    assert hint in lost.hint
+    assert hint in failed.hint
 
 
 def test_machine_facts_come_from_the_driver(monkeypatch):
