@@ -12,7 +12,7 @@ from engine.machine.data import (
     Surroundings,
     SystemMemory,
 )
-from engine.machine.findings import Finding, diagnose
+from engine.machine.findings import Finding, diagnose, has_code
 from engine.machine.stored_speeds import is_fresh, now, remember_card, remember_disk, remember_link
 from engine.machine.survey import available_nbytes, cards_here, probe, show_cards
 from engine.machine.torch_build import TorchBuild, installed_torch
@@ -32,6 +32,7 @@ __all__ = [
     "available_nbytes",
     "cards_here",
     "diagnose",
+    "has_code",
     "installed_torch",
     "is_fresh",
     "measure_disk",

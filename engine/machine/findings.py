@@ -1,7 +1,7 @@
 """Find a machine's problems and their remedies. All functions are pure: they query no hardware."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -101,7 +101,7 @@ def _capability(gpus: list[Gpu], torch: TorchBuild) -> Iterator[Finding]:
     for gpu in gpus:
         if gpu.compute_capability is None or not torch.architectures:
             continue
-        if not any(_runs(code, gpu.compute_capability) for code in torch.architectures):
+        if not has_code(torch.architectures, gpu.compute_capability):
             major, minor = gpu.compute_capability
             yield Finding(
                 "card_not_supported",
@@ -146,6 +146,12 @@ def _kernels(machine: Machine, gpu: Gpu, torch: TorchBuild) -> Iterator[Finding]
         f"{missing}, so the {gpu.name} unpacks compressed weights several times more slowly than it could.",
         hint,
     )
+
+
+def has_code(architectures: Iterable[str], capability: tuple[int, int]) -> bool:
+    """Whether a build of torch for these architectures has code for a card of NVIDIA of this compute
+    capability."""
+    return any(_runs(each, capability) for each in architectures)
 
 
 def _runs(architecture: str, capability: tuple[int, int]) -> bool:

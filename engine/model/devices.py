@@ -34,7 +34,7 @@ def choose_device(requested: str) -> Device:
 def _obstacle() -> str | None:
     """Return why no graphics card can be used, as a sentence, or None.
 
-    A card for which ROCm's torch has no code would fail at its first kernel, so it is not tried.
+    A card for which torch has no code would fail at its first kernel, so it is not tried.
     """
     build = machine.installed_torch()
     if build is None or not (build.cuda or build.rocm):
@@ -45,12 +45,15 @@ def _obstacle() -> str | None:
 
     if not torch.cuda.is_available():
         return "No CUDA device is available."
+    card, architectures = torch.cuda.get_device_properties(0), torch.cuda.get_arch_list()
     if build.rocm:
-        card = torch.cuda.get_device_properties(0)
         architecture = card.gcnArchName.partition(":")[0]  # without features, such as gfx90a:sramecc+
-        if architecture not in torch.cuda.get_arch_list():
-            return f"PyTorch {build.version} has no code for the {card.name} ({architecture})."
-    return None
+        has_code = architecture in architectures
+    else:
+        capability = torch.cuda.get_device_capability(0)
+        architecture = "compute capability {}.{}".format(*capability)
+        has_code = machine.has_code(architectures, capability)
+    return None if has_code else f"PyTorch {build.version} has no code for the {card.name} ({architecture})."
 
 
 def free_nbytes(device: Device) -> int:

@@ -42,12 +42,16 @@ class CardProof:
 
     def _keep(self) -> None:
         """Store what was tried, and the speeds for plans."""
-        record.write(self._identity, self.tried)
+        self._write()
         speed, link = speed_of(self.tried)
         if speed is not None:
             machine.remember_card(self._gpu.uuid, speed)
         if link is not None:
             machine.remember_link(self._gpu.uuid, link)
+
+    def _write(self) -> None:
+        """Store what was tried, except that the card could not be reached, which may pass."""
+        record.write(self._identity, [each for each in self.tried if each.outcome != "unreachable"])
 
     def renew(self) -> None:
         """Forget what was tried, so that everything is tried again."""
@@ -70,7 +74,7 @@ class CardProof:
         if tried == self.tried:
             return False
         self.tried = tried
-        record.write(self._identity, tried)
+        self._write()
         ways.take(ladder.choices(self.kernels, tried))
         return True
 
@@ -78,7 +82,7 @@ class CardProof:
         """Keep for the next start that the card has stopped: one kernel then takes its next safer way. This
         process cannot use the card any more."""
         self.tried = ladder.step_back(self.kernels, self.tried, problem)
-        record.write(self._identity, self.tried)
+        self._write()
 
 
 def first_card() -> machine.Gpu | None:

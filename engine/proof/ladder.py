@@ -18,7 +18,7 @@ def prove(
 ) -> list[TriedWay]:
     """Try the ways of each kernel, from the fastest on, until one is right. Return everything tried.
 
-    tried: what is known already; it is not tried again. progress: called with the number of kernels done and
+    The proof ends where the card cannot be reached. tried: what is known already; it is not tried again. progress: called with the number of kernels done and
     in total; may end the proof by raising.
     """
     known = list(tried)
@@ -29,6 +29,8 @@ def prove(
             if shown.outcome == "unchecked":
                 break
             known.append(shown)
+            if shown.outcome == "unreachable":
+                return known
     progress(len(kernels), len(kernels))
     return known
 
@@ -41,7 +43,7 @@ def chosen(kernel: str, tried: Sequence[TriedWay]) -> str | None:
     """Return the fastest way of a kernel that has not failed; None if all have failed."""
     for way in ways.LADDERS[ways.kind_of(kernel)].ways:
         shown = found(kernel, way.name, tried)
-        if shown is None or shown.outcome == "right":
+        if shown is None or shown.outcome in ("right", "unreachable"):
             return way.name
     return None
 
@@ -53,7 +55,10 @@ def choices(kernels: Iterable[str], tried: Sequence[TriedWay]) -> dict[str, str]
 
 
 def refused(kernels: Iterable[str], tried: Sequence[TriedWay]) -> TriedWay | None:
-    """Return the result of a kernel's last way if all its ways have failed: the card cannot be used."""
+    """Return the result because of which the card cannot be used: it cannot be reached, or a kernel's last way
+    has failed, as all before it."""
+    if (lost := next((each for each in tried if each.outcome == "unreachable"), None)) is not None:
+        return lost
     for kernel in kernels:
         if chosen(kernel, tried) is None:
             return found(kernel, _ways(kernel)[-1], tried)
@@ -91,7 +96,10 @@ def sentence(kernel: str, way: str, tried: Sequence[TriedWay]) -> str:
 
 
 def described(shown: TriedWay) -> str:
-    """Return what is wrong with a way, as a clause: "Unpacking weights (Q4_K, bfloat16; triton) …"."""
+    """Return what is wrong with a way, as a clause: "Unpacking weights (Q4_K, bfloat16; triton) …", or with
+    the card."""
+    if shown.outcome == "unreachable":
+        return "The graphics card cannot be used now"
     subject = ", ".join(shown.kernel.split()[1:])
     inside = "; ".join(filter(None, [subject, shown.way]))
     return f"{ways.LADDERS[ways.kind_of(shown.kernel)].task} ({inside}) {WORDS[shown.outcome]}"

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 _LONGEST = 200  # characters of a problem that are kept
 
-Outcome = Literal["right", "wrong", "slow", "failed", "hung", "crashed", "suspected", "unchecked"]
+Outcome = Literal[
+    "right", "wrong", "slow", "failed", "hung", "crashed", "suspected", "unchecked", "unreachable"
+]
 
 # What each outcome means, in a sentence for the user after the kernel's task.
 WORDS: dict[Outcome, str] = {
@@ -39,7 +41,8 @@ class TriedWay(Struct, frozen=True):
     None if that was not measured.
 
     Outcomes: "slow": it is right, but a safer way takes less time; "suspected": it was right when it was
-    tried, but the card stopped later; "unchecked": it could not be tried, as memory was missing.
+    tried, but the card stopped later; "unchecked": it could not be tried, as memory was missing;
+    "unreachable": the card cannot be used now, whatever the kernel.
     """
 
     kernel: str
@@ -51,6 +54,17 @@ class TriedWay(Struct, frozen=True):
     unit: str = ""
     remark: str = ""
     launch_s: float | None = None
+
+
+STARTED = b'"started"\n'  # written by the process that tries ways before it connects to the card
+
+
+class Connection(Struct, frozen=True):
+    """What the process that tries ways writes once it has tried to connect to the card: `outcome`, "right",
+    "unchecked" or "unreachable", and `problem`, as in a `TriedWay`."""
+
+    outcome: Outcome = "right"
+    problem: str = ""
 
 
 class Tester(Protocol):

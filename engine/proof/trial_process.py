@@ -12,13 +12,14 @@ import msgspec
 
 from engine import ways
 from engine.launch import interpreter
-from engine.proof.trial import Trial, TriedWay
+from engine.proof.trial import STARTED, Connection, Outcome, Trial, TriedWay
 
 _log = logging.getLogger(__name__)
 
 _END_S = 10.0  # seconds for a process that was killed
+_KILLED = -9  # by SIGKILL
 START_S = 180.0  # importing torch reads a gigabyte, and a virus scanner may read it again
-_READY = b'"ready"\n'  # the first line that the process writes
+CONNECT_S = 120.0  # some drivers take half a minute to wake a card
 
 
 class TrialProcess:
@@ -26,20 +27,23 @@ class TrialProcess:
 
     def __init__(self, command: Sequence[str] | None = None, limit_s: float | None = None) -> None:
         """command: the command line of the process; None for that of `engine.proof.worker`. limit_s: seconds
-        for a trial; None for the limits of `engine.ways`."""
+        for a trial, and for connecting to the card; None for the limits of `engine.ways`, and `CONNECT_S`."""
         self._command = command
         self._limit_s = limit_s
-        self._starts = True  # as far as is known
+        self._connection = Connection()  # as far as is known
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def test(self, trial: Trial) -> TriedWay:
         """Try a way. A process that hangs, or whose connection to the card is broken, is not used again.
 
-        If no process can be started, this says nothing about a kernel, and no further one is started.
+        If no process can be started, or none can connect to the card, this says nothing about a kernel, and
+        no further one is started.
         """
-        if not self._starts or (self._process is None and not self._start()):
-            return TriedWay(trial.kernel, trial.way, "unchecked")
+        if self._process is None and self._connection.outcome == "right":
+            self._start()
+        if self._process is None:
+            return TriedWay(trial.kernel, trial.way, self._connection.outcome, self._connection.problem)
         self._ask(trial)
         line = self._line(self._limit_s or ways.LADDERS[ways.kind_of(trial.kernel)].limit_s)
         if line is None:
@@ -50,7 +54,7 @@ class TrialProcess:
             shown = self._ended(trial)
         if shown.outcome not in ("right", "unchecked"):
             _log.warning("%s, %s: %s %s", trial.kernel, trial.way, shown.outcome, shown.problem)
-        if line is None or not line or shown.outcome == "crashed":
+        if line is None or not line or shown.outcome in ("crashed", "unreachable"):
             self.close()
         return shown
 
@@ -72,8 +76,8 @@ class TrialProcess:
         with contextlib.suppress(OSError):  # what was not written is of no use any more
             process.stdin.close()
 
-    def _start(self) -> bool:
-        """Start a process; return whether it is ready, as its first line says."""
+    def _start(self) -> None:
+        """Start a process, and keep it if it connects to the card."""
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         command = self._command or interpreter.command("engine.proof.worker", "cuda")
         process = subprocess.Popen(
@@ -89,24 +93,38 @@ class TrialProcess:
         def read() -> None:
             assert process.stdout is not None
             for line in process.stdout:
-                if line.startswith(b"{") or line == _READY:  # a library may print something else
+                if line.startswith(b"{") or line == STARTED:  # a library may print something else
                     lines.put(line)
             lines.put(b"")
 
         self._reader = threading.Thread(target=read, name="trial", daemon=True)
         self._reader.start()
-        self._starts = self._line(START_S) == _READY
-        if not self._starts:
-            _log.warning("The card's kernels cannot be checked: the process for it does not start.")
+        self._connection = self._connected()
+        if self._connection.outcome != "right":
+            _log.warning("The card's kernels cannot be checked: %s", self._connection.problem)
             self.close()
-        return self._starts
+
+    def _connected(self) -> Connection:
+        """Return whether the process that was started is connected to the card."""
+        if self._line(START_S) != STARTED:
+            return Connection("unchecked", "The process for it does not start.")
+        limit_s = self._limit_s or CONNECT_S
+        line = self._line(limit_s)
+        if line is None:
+            return Connection("unreachable", f"The card has not answered for {limit_s:.0f} s.")
+        if line:
+            return msgspec.json.decode(line, type=Connection)
+        assert self._process is not None
+        status = self._process.wait()
+        outcome: Outcome = "unchecked" if status == _KILLED else "unreachable"
+        return Connection(outcome, f"The process ended with {status}.")
 
     def _ended(self, trial: Trial) -> TriedWay:
         """Return what the end of the process says about a way: nothing if the system killed it, as Linux does
         if RAM runs out."""
         assert self._process is not None
         status = self._process.wait()
-        if status == -9:  # SIGKILL
+        if status == _KILLED:
             return TriedWay(trial.kernel, trial.way, "unchecked")
         return TriedWay(trial.kernel, trial.way, "crashed", f"The process ended with {status}.")
 

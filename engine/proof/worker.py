@@ -9,11 +9,11 @@ import msgspec
 import torch
 
 from engine import ways
-from engine.errors import exhausted_tier
+from engine.errors import card_stopped, exhausted_tier
 from engine.proof.card import CudaCard, TestedCard
 from engine.proof.checks import CHECKS
 from engine.proof.speed import Differs, Slow
-from engine.proof.trial import Outcome, Trial, TriedWay, problem_of
+from engine.proof.trial import STARTED, Connection, Outcome, Trial, TriedWay, problem_of
 
 
 def main() -> None:
@@ -24,8 +24,16 @@ def main() -> None:
 
 def serve(card: TestedCard, requests: Iterable[bytes], out: BinaryIO) -> None:
     """Try what is asked for on `card`, until there are no more requests."""
-    torch.zeros(1, device=card.device)  # connects to the card
-    _write(out, "ready")
+    out.write(STARTED)
+    out.flush()
+    try:
+        torch.zeros(1, device=card.device)
+        card.finish()
+    except Exception as error:  # whatever a driver raises
+        outcome: Outcome = "unchecked" if exhausted_tier(error) else "unreachable"
+        _write(out, Connection(outcome, problem_of(error)))
+        return
+    _write(out, Connection())
     for line in requests:
         _write(out, tried(card, msgspec.json.decode(line, type=Trial)))
 
@@ -34,7 +42,6 @@ def serve(card: TestedCard, requests: Iterable[bytes], out: BinaryIO) -> None:
 def tried(card: TestedCard, trial: Trial) -> TriedWay:
     """Try one way of a kernel."""
     kind, *subject = trial.kernel.split()
-    outcome: Outcome
     try:
         with ways.taking(trial.taken | {trial.kernel: trial.way}):
             speed = CHECKS[kind](card, subject, trial.way)
@@ -44,12 +51,20 @@ def tried(card: TestedCard, trial: Trial) -> TriedWay:
     except Slow as error:
         return TriedWay(trial.kernel, trial.way, "slow", str(error))
     except Exception as error:  # whatever a compiler or a driver raises
-        outcome = "unchecked" if exhausted_tier(error) else "failed" if _answers(card) else "crashed"
-        return TriedWay(trial.kernel, trial.way, outcome, problem_of(error))
+        return TriedWay(trial.kernel, trial.way, _outcome(card, error), problem_of(error))
     if speed is None:
         return TriedWay(trial.kernel, trial.way, "right")
     numbers = speed.rate, speed.possible, speed.unit, speed.remark, speed.launch_s
     return TriedWay(trial.kernel, trial.way, "right", "", *numbers)
+
+
+def _outcome(card: TestedCard, error: Exception) -> Outcome:
+    """Return what an error says about a way."""
+    if exhausted_tier(error):
+        return "unchecked"
+    if card_stopped(error) == "fault":
+        return "unreachable"
+    return "failed" if _answers(card) else "crashed"
 
 
 def _answers(card: TestedCard) -> bool:

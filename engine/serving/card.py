@@ -57,4 +57,6 @@ def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:
 
 def _refusal(last: TriedWay) -> str:
     remedy = "specexec doctor --device cuda checks the card anew"
+    if last.outcome == "unreachable":
+        remedy = "the next load tries it again"
     return f"{ladder.described(last)}, so the processor runs the model; {remedy}."

@@ -76,7 +76,7 @@ def test_errors_after_which_a_card_is_of_no_use_are_told_from_others(text, cause
         (RuntimeError("CUDA driver error: out of memory"), "vram"),
         (RuntimeError("Triton Error [CUDA]: out of memory"), "vram"),
         (RuntimeError("Triton Error [HIP]:  Code: 2, Messsage: out of memory"), "vram"),
-        (RuntimeError("cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate`"), "vram"),
+        (RuntimeError("cusolver error: CUSOLVER_STATUS_ALLOC_FAILED"), "vram"),
         (RuntimeError("CUDA error: HIPBLAS_STATUS_ALLOC_FAILED when calling `hipblasCreate`"), "vram"),
         (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), "vram"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "ram"),

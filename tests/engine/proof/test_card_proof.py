@@ -27,16 +27,20 @@ RATES = {"memory": 8e11, "dense": 1.5e14, "unpack": 3e11, "product": 7e11, "stre
 
 
 class Answers:
-    """A `Tester`. wrong: "kernel way" of those that are wrong. tested: what was asked for."""
+    """A `Tester`. wrong: "kernel way" of those that are wrong. reachable: whether the card can be used.
+    tested: what was asked for."""
 
-    def __init__(self, *wrong: str) -> None:
+    def __init__(self, *wrong: str, reachable: bool = True) -> None:
         self.wrong = wrong
+        self.reachable = reachable
         self.tested: list[str] = []
         self.closed = 0
 
     def test(self, trial: Trial) -> TriedWay:
         place = f"{trial.kernel} {trial.way}"
         self.tested.append(place)
+        if not self.reachable:
+            return TriedWay(trial.kernel, trial.way, "unreachable", "CUDA error: unknown error")
         if place in self.wrong:
             return TriedWay(trial.kernel, trial.way, "wrong", "all differ")
         rate = RATES.get(ways.kind_of(trial.kernel))
@@ -138,6 +142,16 @@ def test_without_any_right_way_the_card_is_refused():
     assert ladder.described(proof.refused) == (
         "Multiplying matrices (bfloat16; card) gives wrong numbers on this graphics card"
     )
+
+
+def test_a_card_that_cannot_be_reached_is_refused_and_tried_again_at_the_next_load():
+    lost, again = Answers(reachable=False), Answers()
+    refused = prove(lost).refused
+    assert refused is not None
+    assert ladder.described(refused) == "The graphics card cannot be used now"
+    assert lost.tested == ["memory card"]
+    assert prove(again).refused is None
+    assert len(again.tested) == len(KERNELS)
 
 
 def test_after_the_card_has_stopped_one_kernel_takes_one_step_at_each_start():

@@ -273,6 +273,15 @@ def test_rounding_is_not_taken_for_a_fault(dtype, triton):
     assert {each.outcome for each in tried} == {"right"}
 
 
+def test_a_fault_that_no_kernel_causes_says_nothing_about_one(monkeypatch):
+    def lost():
+        raise RuntimeError("CUDA error: unknown error")
+
+    tried, _ = proven(sabotage(monkeypatch, "graphs", "replay", lost), ["graphs", "streams"])
+    assert [(each.kernel, each.way, each.outcome) for each in tried] == [("graphs", "replay", "unreachable")]
+    assert ladder.chosen("graphs", tried) == "replay"
+
+
 def test_missing_memory_says_nothing_about_a_kernel(monkeypatch):
     def full():
         raise RuntimeError("CUDA error: out of memory")

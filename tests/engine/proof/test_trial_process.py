@@ -1,17 +1,20 @@
 """A way that hangs, or ends its process, is named; the next trial runs in a new process."""
 
+import io
 import sys
 
 import pytest
 
-from engine.proof import ladder
+from engine.proof import ladder, worker
 from engine.proof.trial import Trial, TriedWay
 from engine.proof.trial_process import TrialProcess
+from tests.engine.proof.fake_card import FakeCard
 
 # Answers like a worker, without torch. What a way is called says what happens when it is tried.
 PROGRAM = """
 import json, os, sys, time
-print('"ready"', flush=True)
+print('"started"', flush=True)
+print("{}", flush=True)
 for line in sys.stdin:
     trial = json.loads(line)
     if trial["kernel"] == "copies":
@@ -62,6 +65,47 @@ def test_what_cannot_start_says_nothing_about_kernels_and_is_started_once(tmp_pa
     assert ladder.prove(["memory", "noise"], [], tester) == []
     assert (tmp_path / "starts").read_text() == "x"
     tester.close()
+
+
+@pytest.mark.parametrize(
+    ("connecting", "problem"),
+    [
+        ("print('{\"outcome\": \"unreachable\", \"problem\": \"no code\"}')", "no code"),
+        ("os._exit(139)", "The process ended with 139."),
+        ("time.sleep(600)", "The card has not answered for 2 s."),
+    ],
+)
+def test_a_card_to_which_no_process_can_connect_is_refused_and_tried_once(connecting, problem, tmp_path):
+    program = f"open({str(tmp_path / 'starts')!r}, 'a').write('x')" + PROGRAM.replace(
+        'print("{}", flush=True)', connecting
+    )
+    tester = TrialProcess([sys.executable, "-c", "import os, time\n" + program], limit_s=2.0)
+    kernels = ["memory", "noise"]
+    tried = ladder.prove(kernels, [TriedWay("memory", "card", "right")], tester)
+    tester.close()
+    assert tried[1:] == [TriedWay("noise", "card", "unreachable", problem)]
+    assert ladder.refused(kernels, tried) == tried[1]
+    assert ladder.described(tried[1]) == "The graphics card cannot be used now"
+    assert (tmp_path / "starts").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        ("no kernel image is available for execution on the device", "unreachable"),
+        ("out of memory", "unchecked"),
+    ],
+)
+def test_the_process_says_why_it_cannot_connect(words, outcome):
+    class Failing(FakeCard):
+        def finish(self):
+            raise RuntimeError(f"CUDA error: {words}")
+
+    out = io.BytesIO()
+    worker.serve(Failing(), [b"a trial"], out)
+    started, connection = out.getvalue().splitlines()
+    assert started == b'"started"'
+    assert connection == f'{{"outcome":"{outcome}","problem":"RuntimeError: CUDA error: {words}"}}'.encode()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")

@@ -56,8 +56,8 @@ def on_a_card(tmp_path, monkeypatch):
     ways.take({})
 
 
-def answering(monkeypatch, *wrong: str) -> Answers:
-    tester = Answers(*wrong)
+def answering(monkeypatch, *wrong: str, reachable: bool = True) -> Answers:
+    tester = Answers(*wrong, reachable=reachable)
     make = card_proof.CardProof.__init__
 
     def init(self, gpu, make_tester=None):
@@ -113,6 +113,19 @@ def test_a_card_that_cannot_multiply_leaves_the_model_to_the_processor(target, m
         )
     finally:
         engine.unload()
+
+
+def test_a_card_that_cannot_be_reached_leaves_the_model_to_the_processor_until_the_next_load(
+    target, monkeypatch
+):
+    answering(monkeypatch, reachable=False)
+    pair, proof, note, _ = proven(target, device="auto")
+    assert (pair.request.device, proof) == ("cpu", None)
+    assert note == (
+        "The graphics card cannot be used now, so the processor runs the model; the next load tries it again."
+    )
+    with pytest.raises(DeviceUnavailable, match="cannot be used now"):
+        proven(target, device="cuda")
 
 
 def test_a_card_that_is_asked_for_by_name_is_refused_by_name(target, monkeypatch):
