@@ -211,9 +211,9 @@ NO_THREADS = (
 
 # What libraries for graphics cards say if memory for an allocation is missing. Only torch's own allocator has
 # a class for it; the others raise RuntimeError: cuBLAS, cuDNN and cuSOLVER with their workspaces
-# ("CUSOLVER_STATUS_ALLOC_FAILED"), graphs, the driver ("CUDA driver error: out of memory"), Triton as it loads
-# a kernel ("Triton Error [CUDA]: out of memory"). cuBLAS reports that it is not initialised if there is no room
-# for its handle.
+# ("CUSOLVER_STATUS_ALLOC_FAILED"), graphs, the driver ("CUDA driver error: out of memory"), Triton where it
+# loads a kernel ("Triton Error [CUDA]: out of memory"). cuBLAS reports that it is not initialised if there is
+# no room for its handle.
 _NO_MEMORY_ON_CARD = re.compile(
     r"\b(CUDA|HIP)\b.*\bout of memory\b|cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY"
     r"|_STATUS_ALLOC_FAILED|CUBLAS_STATUS_NOT_INITIALIZED"
@@ -243,8 +243,8 @@ StopCause = Literal["kernel", "fault"]
 
 # What CUDA and HIP say once a card has stopped: because a kernel has gone wrong, or because of a fault that
 # no kernel causes: in the card's memory or its links, or of a driver that has lost it, as after suspend
-# ("unknown error"). Every later call in the process then fails with the same words. Source: "Error handling" in
-# the CUDA runtime's reference, where these errors leave "the process in an inconsistent state".
+# ("unknown error"). Every later call in the process then fails with the same words. Source: "Error handling"
+# in the CUDA runtime's reference, where these errors leave "the process in an inconsistent state".
 _KERNEL_FAILED = (
     "illegal memory access",
     "illegal address",

@@ -13,10 +13,12 @@ Moment = Annotated[datetime, Meta(tz=True)]
 
 @dataclass(frozen=True, slots=True)
 class LinkSpeed:
-    """The bandwidth of copies from pinned memory to a graphics card, and when it was measured."""
+    """The bandwidth of copies from pinned memory to a graphics card, and when it was measured: while the card
+    computed, or, if `one_stream`, because copying and computing take turns, while it did not."""
 
     gb_per_s: GbPerS
     measured: Moment
+    one_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,13 +47,11 @@ def remember_disk(mount_point: str, speed: DiskSpeed) -> None:
     _write(replace(stored, disks=stored.disks | {mount_point: speed}))
 
 
-def remember_link(uuid: str, gb_per_s: float) -> None:
-    """Store the bandwidth from pinned memory to a card, with the current time as that of the measurement.
-
-    uuid: the card's `Gpu.uuid`. Does nothing, and raises no error, if the file cannot be written.
-    """
+def remember_link(uuid: str, speed: LinkSpeed) -> None:
+    """Store the bandwidth from pinned memory to a card. uuid: the card's `Gpu.uuid`. Does nothing, and raises
+    no error, if the file cannot be written."""
     stored = read()
-    _write(replace(stored, links=stored.links | {uuid: LinkSpeed(gb_per_s, now())}))
+    _write(replace(stored, links=stored.links | {uuid: speed}))
 
 
 def remember_card(uuid: str, speed: CardSpeed) -> None:

@@ -72,7 +72,8 @@ class MachineProfile:
 
     Attributes: `vram`, `ram`: bytes free now; `link`: bandwidth from RAM to the graphics card; `disk`:
     bandwidth of the SSD; `card`: speed of the graphics card, None without one; `cpu`: speed of the processor;
-    `compiled`: its speed with compiled passes, None if they are not used.
+    `compiled`: its speed with compiled passes, None if they are not used; `one_stream`: whether copies to the
+    card and its computation take turns.
     """
 
     vram: int
@@ -82,6 +83,7 @@ class MachineProfile:
     card: Compute | None
     cpu: Compute
     compiled: Compute | None = None
+    one_stream: bool = False
 
     @property
     def usable_vram(self) -> int:
@@ -121,7 +123,7 @@ def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection
     formats: those in which the models to plan for are stored; none if they are not known.
     """
     gpu = next((gpu for gpu in probed.gpus if gpu.free_nbytes), None)
-    link, card, vram = UNMEASURED_LINK, None, 0
+    link, one_stream, card, vram = UNMEASURED_LINK, False, None, 0
     if gpu is not None:
         known = max((name for name in cards if name in gpu.name), key=len)
         card, vram = cards[known], gpu.free_nbytes or 0
@@ -129,7 +131,7 @@ def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection
         if gpu.speed is not None:
             card = measured_card(card, gpu.speed, formats)
         if gpu.link is not None:
-            link = gpu.link.gb_per_s * 1e9
+            link, one_stream = gpu.link.gb_per_s * 1e9, gpu.link.one_stream
         elif gpu.pcie_gb_per_s is not None:
             link = gpu.pcie_gb_per_s * LINK_SHARE * 1e9
     speed = probed.disk.speed
@@ -137,7 +139,7 @@ def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection
     cores, features = _cores(probed.cpu)
     return MachineProfile(
         *(vram, probed.memory.available_nbytes, link, disk, card),
-        *(processor(cores, features), compiled_processor(cores, features)),
+        *(processor(cores, features), compiled_processor(cores, features), one_stream),
     )
 
 

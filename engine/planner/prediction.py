@@ -98,17 +98,24 @@ class Stream:
 
     Attributes: `link_s`: seconds over PCIe; `disk_s`: seconds from the SSD; `behind_ring_s`: seconds on the
     slower of the two, without the weights that are already in the rings when the pass begins; `in_turn`:
-    whether computation waits meanwhile, because only then it is known what has to be moved.
+    whether computation waits meanwhile, because only then it is known what has to be moved; `one_stream`:
+    whether the card does not compute while the link moves anything to it.
     """
 
     link_s: float
     disk_s: float
     behind_ring_s: float
     in_turn: bool = False
+    one_stream: bool = False
 
     @property
     def s(self) -> float:
         return max(self.link_s, self.disk_s)
+
+    def card_s(self, computing_s: float) -> float:
+        """Return the seconds that the card takes for computation of `computing_s`, and for copies that keep
+        it from computing."""
+        return computing_s + (self.link_s if self.one_stream else 0.0)
 
     @property
     def slower(self) -> Limit:
@@ -129,7 +136,8 @@ def stream(
         return moved / machine.link, read / machine.disk
 
     link_s, disk_s = seconds(0, 0)
-    return Stream(link_s, disk_s, max(seconds(placement.ring, placement.staging)))
+    behind_ring_s = max(seconds(placement.ring, placement.staging))
+    return Stream(link_s, disk_s, behind_ring_s, one_stream=machine.one_stream)
 
 
 def misses(
@@ -186,9 +194,10 @@ def iteration(
     tokens: float, draft_s: float, computing_s: float, streaming: Stream, launching_s: float = 0.0
 ) -> PredictedIteration:
     """Return the figures of an iteration in which drafting and verifying alternate. With B bytes streamed per
-    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)). The processor launches
-    while the card waits and computes, and the pass takes no less than that."""
-    waited_s = max(streaming.behind_ring_s, computing_s)
+    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)); with one stream,
+    t_draft + B / link + t_target. The processor launches while the card waits and computes, and the pass
+    takes no less than that."""
+    waited_s = max(streaming.behind_ring_s, streaming.card_s(computing_s))
     if streaming.in_turn:
         waited_s = streaming.behind_ring_s + computing_s
     behind_s = max(waited_s, launching_s)

@@ -237,7 +237,7 @@ def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: 
     computing_s = pass_s(pair.target, PROMPT, compute, unpacked, logits=1)
     launched_s = launching_s(pair.target, placement, PROMPT, compute, unpacked)
     streaming = moving(candidate, placement, PROMPT)
-    seconds = max(streaming.s, computing_s, launched_s) * correction.verifying
+    seconds = max(streaming.s, streaming.card_s(computing_s), launched_s) * correction.verifying
     if growing := pair.growing:
         reading_s = pass_s(growing, PROMPT, candidate.compute(growing), candidate.growing_unpacked, logits=1)
         seconds += reading_s * correction.drafting

@@ -29,8 +29,9 @@ class SharedTarget:
             return 0.0
 
         def timed(share: float) -> float:
-            busy_s = max(self.computing_s(ROWS, share), self.launching_s(ROWS, share))
-            return max(self.streaming(ROWS, share).s, busy_s)
+            streaming = self.streaming(ROWS, share)
+            busy_s = max(streaming.card_s(self.computing_s(ROWS, share)), self.launching_s(ROWS, share))
+            return max(streaming.s, busy_s)
 
         return try_shares(timed, self.placement.streamed, 1 / self.processor_s(ROWS)).share
 

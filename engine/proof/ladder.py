@@ -18,8 +18,8 @@ def prove(
 ) -> list[TriedWay]:
     """Try the ways of each kernel, from the fastest on, until one is right. Return everything tried.
 
-    The proof ends where the card cannot be reached. tried: what is known already; it is not tried again. progress: called with the number of kernels done and
-    in total; may end the proof by raising.
+    The proof ends where the card cannot be reached. tried: what is known already; it is not tried again.
+    progress: called with the number of kernels done and in total; may end the proof by raising.
     """
     known = list(tried)
     for done, kernel in enumerate(kernels):
@@ -55,8 +55,8 @@ def choices(kernels: Iterable[str], tried: Sequence[TriedWay]) -> dict[str, str]
 
 
 def refused(kernels: Iterable[str], tried: Sequence[TriedWay]) -> TriedWay | None:
-    """Return the result because of which the card cannot be used: it cannot be reached, or a kernel's last way
-    has failed, as all before it."""
+    """Return the result because of which the card cannot be used: it cannot be reached, or a kernel's last
+    way has failed, as all before it."""
     if (lost := next((each for each in tried if each.outcome == "unreachable"), None)) is not None:
         return lost
     for kernel in kernels:

@@ -6,9 +6,9 @@ from engine import machine, ways
 from engine.proof.trial import TriedWay
 
 
-def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float | None]:
-    """Return the measured speed of a card, None if a part of it was not measured, and the bandwidth of its
-    link under load in GB/s, None if that was not measured."""
+def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, machine.LinkSpeed | None]:
+    """Return the measured speed of a card, None if a part of it was not measured, and that of its link, None
+    if that was not measured."""
     right = [each for each in tried if each.outcome == "right" and each.rate]
     rates = {each.kernel: each.rate or 0.0 for each in right}
     # Those in float32 are checked beside those in float16, but models multiply in 16 bits if they can.
@@ -23,18 +23,18 @@ def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float
     products = [each for each in right if ways.kind_of(each.kernel) == "product"]
     fused = {_format(each.kernel) for each in products}
     fused -= {_format(each.kernel) for each in products if each.way != "triton"}
-    # As the weights are copied while the model computes, in the way that is taken.
-    link = rates.get("streams")
-    gb_per_s = link / 1e9 if link else None
+    # As the weights are copied in the way that is taken.
+    links = [each for each in right if each.kernel == "streams"]
+    link = machine.LinkSpeed(rates["streams"] / 1e9, machine.now(), links[-1].way == "one") if links else None
     if flops is None or "memory" not in rates:
-        return None, gb_per_s
+        return None, link
     launch_s: dict[str, float] = {}
     for each in right:
         if each.launch_s:
             name = _format(each.kernel)
             launch_s[name] = max(each.launch_s, launch_s.get(name, 0.0))
     figures = flops, rates["memory"] / 1e9, unpack, tuple(sorted(fused))
-    return machine.CardSpeed(*figures, machine.now(), launch_s), gb_per_s
+    return machine.CardSpeed(*figures, machine.now(), launch_s), link
 
 
 def _format(kernel: str) -> str:

@@ -16,8 +16,8 @@ def test_stored_bandwidths_are_read_back(data_folder: Path):
     assert read() == StoredSpeeds()
     remember_disk("/", SPEED)
     remember_disk("/mnt/big disk", DiskSpeed(None, 0.2, SPEED.measured))
-    remember_link("8d5d2a33", 25.5)
-    remember_link("8d5d2a33", 26.5)
+    remember_link("8d5d2a33", LinkSpeed(25.5, now()))
+    remember_link("8d5d2a33", LinkSpeed(26.5, now()))
     stored = read()
     assert stored.disks == {"/": SPEED, "/mnt/big disk": DiskSpeed(None, 0.2, SPEED.measured)}
     assert stored.links == {"8d5d2a33": LinkSpeed(26.5, stored.links["8d5d2a33"].measured)}
@@ -30,7 +30,7 @@ def test_a_reader_never_sees_half_a_file(data_folder: Path):
     before = data_folder / "before"
     before.hardlink_to(data_folder / "machine.json")
     content = before.read_bytes()
-    remember_link("8d5d2a33", 25.5)
+    remember_link("8d5d2a33", LinkSpeed(25.5, now()))
     assert before.read_bytes() == content, "the file was overwritten in place"
 
 
@@ -66,7 +66,7 @@ def test_nothing_is_stored_where_the_folder_cannot_be_created(data_folder: Path)
 def test_a_read_only_folder_keeps_its_values(data_folder: Path):
     remember_disk("/", SPEED)
     data_folder.chmod(0o500)
-    remember_link("8d5d2a33", 25.5)
+    remember_link("8d5d2a33", LinkSpeed(25.5, now()))
     data_folder.chmod(0o700)
     assert read() == StoredSpeeds({"/": SPEED}, {})
 

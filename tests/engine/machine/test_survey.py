@@ -18,7 +18,7 @@ from engine.machine import (
     remember_link,
     survey,
 )
-from engine.machine.data import Surroundings
+from engine.machine.data import LinkSpeed, Surroundings
 from engine.machine.stored_speeds import now
 from engine.machine.survey import linux_surroundings, windows_surroundings
 from tests.engine.machine.trees import put
@@ -32,7 +32,7 @@ def test_the_survey_includes_stored_bandwidths(tmp_path: Path, monkeypatch: pyte
     assert [gpu.link for gpu in before.gpus[:2]] == [None, None]
     speed = DiskSpeed(1.5, 0.5, now())
     remember_disk(before.disk.mount_point, speed)
-    remember_link("77aa", 25.5)
+    remember_link("77aa", LinkSpeed(25.5, now()))
     after = probe(tmp_path / "not" / "there" / "yet")
     assert after.disk.speed == speed
     assert after.gpus[0].link is None

@@ -39,7 +39,10 @@ def test_measured_bandwidths_take_precedence_over_the_lanes_raw_rate(here):
     assert 24e9 < found.link < 26e9
     assert found.card == cards()["RTX 4070 Ti"] != cards()["RTX 4070"]
     measured = replace(GPU, link=LinkSpeed(21.0, now()))
-    assert profile_of(replace(here, gpus=(measured,)), cards()).link == 21e9
+    profile = profile_of(replace(here, gpus=(measured,)), cards())
+    assert (profile.link, profile.one_stream) == (21e9, False)
+    measured = replace(GPU, link=LinkSpeed(21.0, now(), one_stream=True))
+    assert profile_of(replace(here, gpus=(measured,)), cards()).one_stream
 
 
 def test_a_measured_card_takes_precedence_over_its_data_sheet(here):

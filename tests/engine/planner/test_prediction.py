@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from engine import catalog
-from engine.planner import pair_named
+from engine.planner import Asked, pair_named, plan_for
 from engine.planner.launches import OutlinedMatrix
 from engine.planner.layer_placement import LayerPlacement, place
 from engine.planner.machines import GIB, MachineProfile, graphics_card, processor
 from engine.planner.outline import catalogued
 from engine.planner.prediction import Stream, growth, iteration, misses, pass_s, stream
 from engine.routing import RoutingCounts, RoutingFile
-from tests.engine.planner.made import CARD, CPU, DESKTOP, DRAFT, PAIR, TARGET, outline
+from tests.engine.planner.made import CARD, CPU, DESKTOP, DRAFT, PAIR, SMALL, TARGET, outline
 
 # The machine on which the README's figures were measured.
 EPYC = processor(2, {"avx2", "avx512f", "avx512_bf16"})
@@ -211,3 +211,28 @@ def test_readers_that_pack_slowly_hold_up_the_disk():
     )
     assert alone_s == fast_s == pytest.approx(mixture.missed(1, placed.cache / mixture.experts) / 2e9)
     assert slow_s == pytest.approx(alone_s * (0.5e-9 + 1.5e-9) / 2 / 0.5e-9)
+
+
+@pytest.mark.parametrize(
+    ("one_stream", "disk_s", "seconds", "limited_by"),
+    [
+        (False, 0.0, 0.1 + 0.9, "PCIe"),
+        (True, 0.0, 0.1 + 0.4 + 1.0, "PCIe"),  # everything on one stream
+        (True, 3.0, 0.1 + 3.0, "disk"),  # reads go on meanwhile
+    ],
+)
+def test_with_one_stream_copies_add_to_drafting_and_computing(one_stream, disk_s, seconds, limited_by):
+    streaming = Stream(1.0, disk_s, max(0.9, disk_s), one_stream=one_stream)
+    found = iteration(8.0, 0.1, 0.4, streaming)
+    assert found.s == pytest.approx(seconds)
+    assert found.limited_by == limited_by
+
+
+def test_plans_for_a_card_with_one_stream_predict_less_where_weights_are_streamed():
+    one = replace(DESKTOP, one_stream=True)
+    asked = Asked(8192, budget=64)
+    streamed, slower = (plan_for(machine, PAIR, asked) for machine in (DESKTOP, one))
+    assert slower.predicted_tokens_per_second < 0.95 * streamed.predicted_tokens_per_second
+    assert slower.time_to_first_token_s > streamed.time_to_first_token_s
+    whole, same = (plan_for(machine, SMALL, asked) for machine in (DESKTOP, one))
+    assert same.predicted_tokens_per_second == whole.predicted_tokens_per_second

@@ -187,6 +187,12 @@ def test_measured_speeds_are_kept_for_plans(tmp_path):
     assert speed.unpack == {"Q4_K": 3e11, "Q6_K": 4e10}
     assert speed.fused == ()
     assert stored.links["8d5d"].gb_per_s == 25.0
+    assert not stored.links["8d5d"].one_stream
+
+
+def test_plans_are_told_that_copies_and_computation_take_turns():
+    prove(Answers("streams two"))
+    assert stored_speeds.read().links["8d5d"].one_stream
 
 
 def test_a_format_is_fast_in_plans_only_if_all_its_kernels_are():

@@ -8,7 +8,7 @@ from engine import ways
 from engine.checkpoints import Groups
 from engine.model.rows import Rows
 from engine.proof import card as tested_card
-from engine.proof import checks, kernels, ladder, link_checks
+from engine.proof import checks, kernels, ladder, link_checks, worker
 from engine.proof.speeds import speed_of
 from engine.proof.trial import Trial, TriedWay
 from engine.quantization import halves, operations
@@ -322,7 +322,20 @@ def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
         == {*speed.fused}
         == {"Q4_K", "GPTQ", "FP8_BLOCK", "NVFP4_SCALED"}
     )
-    assert link > 0
+    assert link is not None
+    assert not link.one_stream
+
+
+@pytest.mark.parametrize(("kernel", "way", "loads"), [("streams", "two", True), ("streams", "one", False)])
+def test_where_copies_take_turns_with_computation_they_are_timed_alone(kernel, way, loads, monkeypatch):
+    launched = []
+    monkeypatch.setattr(link_checks, "_MEASURED", 1 << 16)
+    monkeypatch.setattr(link_checks, "_check", lambda card: None)
+    monkeypatch.setattr(link_checks, "_load", lambda card: lambda: launched.append(card))
+    card = FakeCard()
+    card.measures = True
+    assert worker.tried(card, Trial(kernel, way)).rate > 0
+    assert bool(launched) == loads
 
 
 @pytest.mark.parametrize("way", ["card", "float32"])

@@ -70,7 +70,7 @@ def test_what_cannot_start_says_nothing_about_kernels_and_is_started_once(tmp_pa
 @pytest.mark.parametrize(
     ("connecting", "problem"),
     [
-        ("print('{\"outcome\": \"unreachable\", \"problem\": \"no code\"}')", "no code"),
+        ('print(\'{"outcome": "unreachable", "problem": "no code"}\')', "no code"),
         ("os._exit(139)", "The process ended with 139."),
         ("time.sleep(600)", "The card has not answered for 2 s."),
     ],

@@ -17,8 +17,8 @@ from tests.engine.streaming.pages import is_mapped
 
 
 class Locks:
-    """Page locks of a driver that locks up to `most` bytes. Attribute: `late`, the addresses that were unmapped
-    before they were unlocked."""
+    """Page locks of a driver that locks up to `most` bytes. Attribute: `late`, the addresses that were
+    unmapped before they were unlocked."""
 
     def __init__(self, most):
         self.most = most
