@@ -1,14 +1,19 @@
 """A way that hangs, or ends its process, is named; the next trial runs in a new process."""
 
 import io
+import queue
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from engine.proof import ladder, worker
+from engine import ways
+from engine.proof import ladder, trial_process, worker
 from engine.proof.trial import Trial, TriedWay
 from engine.proof.trial_process import TrialProcess
-from tests.engine.proof.fake_card import FakeCard
+from tests.engine.proof.fake_card import FakeCard, sabotage, with_triton
+from tests.engine.proof.test_checks import KERNELS, STEPS
+from tests.engine.proof.thread_process import STATUS, Host
 
 # Answers like a worker, without torch. What a way is called says what happens when it is tried.
 PROGRAM = """
@@ -141,3 +146,30 @@ def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage):
     (sentence,) = ladder.sentences(names, tried)
     words = {"crashing": "ends the program", "slow": "does not end"}[damage]
     assert f"Attention (8, float32; fused) {words} on this graphics card, so it is computed" in sentence
+
+
+@pytest.mark.parametrize("damage", ["crashing", "slow"])
+@pytest.mark.parametrize(("kind", "fast", "safe"), STEPS)
+def test_each_kind_of_kernel_that_ends_or_stops_its_process_takes_one_step(
+    kind, fast, safe, damage, monkeypatch
+):
+    host = Host()
+    processes = SimpleNamespace(Popen=host.process, PIPE=None, DEVNULL=None)
+    monkeypatch.setattr(trial_process, "subprocess", processes)
+    monkeypatch.setattr(trial_process, "queue", SimpleNamespace(SimpleQueue=host.lines, Empty=queue.Empty))
+    with_triton(monkeypatch)
+    host.card = sabotage(monkeypatch, kind, fast, host.crash if damage == "crashing" else host.hang)
+    name = next(name for name in KERNELS if ways.kind_of(name) == kind)
+    tester = TrialProcess()
+    try:
+        tried = ladder.prove([name], [], tester)
+    finally:
+        tester.close()
+    outcome, problem = {"crashing": ("crashed", f"The process ended with {STATUS}."), "slow": ("hung", "")}[
+        damage
+    ]
+    assert tried == [TriedWay(name, fast, outcome, problem), TriedWay(name, safe, "right")]
+    assert host.made == 2
+    assert host.waited == ([ways.LADDERS[kind].limit_s] if damage == "slow" else [])
+    words = {"crashing": "ends the program", "slow": "does not end"}[damage]
+    assert f"{fast}) {words} on this graphics card, so " in ladder.sentences([name], tried)[0]
