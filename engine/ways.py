@@ -66,6 +66,16 @@ LADDERS: dict[str, Ladder] = {
     "attention": Ladder(
         "Attention", 30.0, (Way("fused", ""), Way("math", "it is computed step by step, which is slower"))
     ),
+    "scores": Ladder(
+        "Attention with sinks or capped scores",
+        30.0,
+        (Way("card", ""), Way("float32", "it is computed in float32, which is slower")),
+    ),
+    "states": Ladder(
+        "Layers with states",
+        60.0,
+        (Way("solver", ""), Way("rows", "systems of equations are solved row by row, which is slower")),
+    ),
     "copies": Ladder(
         "Copying from pinned memory",
         30.0,

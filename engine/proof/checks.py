@@ -9,25 +9,21 @@ from collections.abc import Callable, Iterator
 from math import gcd
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from engine import ways
 from engine.checkpoints import Groups
 from engine.formats import GroupedFormat, format_named
 from engine.model.rows import Output
 from engine.proof.card import TestedCard, launch_seconds, seconds
+from engine.proof.inputs import NUMBERS, SUMS, dtype_named, random_numbers
+from engine.proof.layer_checks import check_attention, check_scores, check_states
 from engine.proof.link_checks import check_copies, check_streams
 from engine.proof.speed import Slow, Speed, expect
 from engine.quantization import Packed, halves, operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise, uniforms
-from engine.torch_model.attention import attend
-from engine.torch_model.visibility import TensorRows, Visibility
 
-# Relative errors that rounding explains: of a sum of products relative to the norms of its factors, of a
-# number relative to itself.
-_SUMS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
-_NUMBERS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 _ROWS, _COLUMNS = 192, 512
 # Columns of a matrix that a kernel multiplies whole, which writes other sums than that of parts; and rows of
 # one that it multiplies whole whatever its columns are.
@@ -43,7 +39,7 @@ Check = Callable[[TestedCard, list[str], str], Speed | None]
 
 
 def check_memory(card: TestedCard, subject: list[str], way: str) -> Speed | None:
-    source = _random(1, 1 << 16)
+    source = random_numbers(1, 1 << 16)
     copied = source.to(card.device).clone()
     expect(copied, source, torch.zeros(()), "a copy")
     return Speed(_memory(card), None, "B/s") if card.measures else None
@@ -51,12 +47,15 @@ def check_memory(card: TestedCard, subject: list[str], way: str) -> Speed | None
 
 def check_dense(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     dtype = subject[0]
-    x, weights = _random(48, _COLUMNS).to(_dtype(dtype)), _random(_ROWS, _COLUMNS, seed=1).to(_dtype(dtype))
+    x, weights = (
+        random_numbers(48, _COLUMNS).to(dtype_named(dtype)),
+        random_numbers(_ROWS, _COLUMNS, seed=1).to(dtype_named(dtype)),
+    )
     product = torch.mm(x.to(card.device), weights.to(card.device).t())
     _expect_product(product, x, weights, dtype)
     if not card.measures:
         return None
-    large = torch.randn(_MEASURED, _MEASURED, device=card.device, dtype=_dtype(dtype))
+    large = torch.randn(_MEASURED, _MEASURED, device=card.device, dtype=dtype_named(dtype))
     return Speed(2 * _MEASURED**3 / seconds(card, lambda: torch.mm(large, large.t())), None, "FLOP/s")
 
 
@@ -65,7 +64,10 @@ def check_halves(card: TestedCard, subject: list[str], way: str) -> Speed | None
     that have no cores for matrices take longer for these products than in float32 (GTX 16: measured in
     pytorch/pytorch#121957 and #195716)."""
     sizes = 2.0 ** torch.arange(-48, 48, 2)
-    x, weights = _random(len(sizes), _COLUMNS) * sizes[:, None], _random(_ROWS, _COLUMNS, seed=1).half()
+    x, weights = (
+        random_numbers(len(sizes), _COLUMNS) * sizes[:, None],
+        random_numbers(_ROWS, _COLUMNS, seed=1).half(),
+    )
     _expect_product(_of_halves(x.to(card.device), weights.to(card.device)), x, weights, "float16")
     if not card.measures:
         return None
@@ -86,14 +88,14 @@ def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | N
     for shape in filter(None, (usual, _edge(name))):
         expected = _reference(_packed(name, dtype, torch.device("cpu"), *shape)).double()
         with torch.inference_mode(False):
-            out = torch.empty(expected.numel(), dtype=_dtype(dtype), device=card.device)
+            out = torch.empty(expected.numel(), dtype=dtype_named(dtype), device=card.device)
         shown = _unpacked(_packed(name, dtype, card.device, *shape), out, way)
-        expect(shown, expected, _NUMBERS[dtype] * expected.abs(), "unpacked numbers")
+        expect(shown, expected, NUMBERS[dtype] * expected.abs(), "unpacked numbers")
     if not card.measures:
         return None
     large = _packed(name, dtype, card.device, _MEASURED, _whole(name, _MEASURED))
     count = large.shape[0] * large.shape[1]
-    out = torch.empty(count, dtype=_dtype(dtype), device=card.device)
+    out = torch.empty(count, dtype=dtype_named(dtype), device=card.device)
     possible = _memory(card) / (large.nbytes / count + out.itemsize)
     rate = count / seconds(card, lambda: _unpacked(large, out, way))
     launch_s = _launching(card, _packed(name, dtype, card.device, *usual))
@@ -110,54 +112,13 @@ def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | Non
         if way == "triton" and not _is_fused(on_card):
             raise RuntimeError("There is no kernel for this card.")
         for rows in counts:
-            x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(weights.workspace.states)
+            x = (_INPUTS * random_numbers(rows, weights.shape[1], seed=rows)).to(weights.workspace.states)
             _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
     if not card.measures:
         return None
     large = _packed(name, dtype, card.device, _MEASURED, _whole(name, _MEASURED))
     x = torch.randn(1, large.shape[1], device=card.device).to(large.workspace.states)
     return Speed(large.nbytes / seconds(card, lambda: large.product(x)), _memory(card), "B/s")
-
-
-def check_attention(card: TestedCard, subject: list[str], way: str) -> Speed | None:
-    """Attention of a tree with a sliding window and without, and of a single row."""
-    width, dtype = int(subject[0]), subject[1]
-    heads, kv_heads, before = 4, 2, 21
-    for rows in (1, 7):
-        keys = before + rows
-        query, key, value = (
-            _random(count * number, width, seed=count).view(1, count, number, width).to(_dtype(dtype))
-            for count, number in ((heads, rows), (kv_heads, keys), (kv_heads, keys))
-        )
-        parent = torch.arange(rows).sub(1).div(2, rounding_mode="floor")  # a binary tree
-        among = torch.eye(rows, dtype=torch.bool)
-        depth = torch.zeros(rows, dtype=torch.int64)
-        for row in range(1, rows):
-            among[row] |= among[parent[row]]
-            depth[row] = depth[parent[row]] + 1
-        positions = before + depth
-        for window in (None, 6):
-            committed = torch.arange(before).expand(rows, before)
-            at = torch.cat([committed, positions.expand(rows, rows)], dim=1)
-            seen = torch.cat([torch.ones(rows, before, dtype=torch.bool), among], dim=1)
-            if window is not None:
-                seen = seen & (at > positions[:, None] - window)
-            expected = _attention(query, key, value, seen, width**-0.5)
-            tree = TensorRows(positions.to(card.device), positions.to(card.device), among.to(card.device))
-            visibility = Visibility(tree, int(positions.max()), before, tree.positions[:0])
-            place = card.device
-            shown, _ = attend(
-                nn.Module(),
-                query.to(place),
-                key.to(place),
-                value.to(place),
-                visibility,
-                width**-0.5,
-                sliding_window=window,
-            )
-            largest = value.double().abs().max()
-            expect(shown[0].transpose(0, 1), expected[0], _SUMS[dtype] * largest, "attention")
-    return None
 
 
 def check_noise(card: TestedCard, subject: list[str], way: str) -> Speed | None:
@@ -176,16 +137,16 @@ def check_graphs(card: TestedCard, subject: list[str], way: str) -> Speed | None
     """A recorded product, and its replays with other inputs."""
     if way != "replay":
         return None  # launching kernels is what all other checks do
-    weights = _random(_ROWS, _COLUMNS, seed=1)
+    weights = random_numbers(_ROWS, _COLUMNS, seed=1)
     on_card = weights.to(card.device)
     x = torch.zeros(16, _COLUMNS, device=card.device)
     replay, output = card.recorder()(lambda: Output((x @ on_card.t()).relu(), {}))
     for seed in (2, 3, 4):
-        given = _random(16, _COLUMNS, seed=seed)
+        given = random_numbers(16, _COLUMNS, seed=seed)
         x.copy_(given)
         replay()
         expected = (given.double() @ weights.double().t()).relu()
-        expect(output.logits, expected, torch.tensor(_SUMS["float32"] * 2 * _COLUMNS), "a replayed pass")
+        expect(output.logits, expected, torch.tensor(SUMS["float32"] * 2 * _COLUMNS), "a replayed pass")
     return None
 
 
@@ -196,6 +157,8 @@ CHECKS: dict[str, Check] = {
     "unpack": check_unpacking,
     "product": check_product,
     "attention": check_attention,
+    "scores": check_scores,
+    "states": check_states,
     "copies": check_copies,
     "streams": check_streams,
     "noise": check_noise,
@@ -228,7 +191,7 @@ def _expect_product(product: Tensor, x: Tensor, weights: Tensor, dtype: str) -> 
     """x [n, columns], weights [rows, columns]: the factors, rounded as they were multiplied."""
     x, weights = x.double(), weights.double()
     norms = x.norm(dim=1)[:, None] * weights.norm(dim=1)[None, :]
-    expect(product, x @ weights.t(), _SUMS[dtype] * norms, "a product")
+    expect(product, x @ weights.t(), SUMS[dtype] * norms, "a product")
 
 
 def _launching(card: TestedCard, packed: Packed) -> float:
@@ -245,18 +208,10 @@ def _is_fused(packed: Packed) -> bool:
     return fused is not None
 
 
-def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: float) -> Tensor:
-    """Return softmax(scale Q K^T + mask) V in double precision, [1, heads, rows, width]."""
-    group = query.shape[1] // key.shape[1]
-    key, value = (part.double().repeat_interleave(group, dim=1) for part in (key, value))
-    scores = (query.double() @ key.transpose(2, 3) * scale).masked_fill(~seen, float("-inf"))
-    return scores.softmax(dim=-1) @ value
-
-
 def _packed(name: str, dtype: str, device: torch.device, rows: int, columns: int) -> Packed:
     """Return a random matrix. name: as `engine.checkpoints.packing_name` makes it."""
     form, groups = name.partition("-")[0], _groups(name, columns)
-    return random_packed(form, (rows, columns), device, _dtype(dtype), groups=groups)
+    return random_packed(form, (rows, columns), device, dtype_named(dtype), groups=groups)
 
 
 def _multiplied(name: str) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
@@ -293,16 +248,6 @@ def _edge(name: str) -> tuple[int, int] | None:
 def _groups(name: str, columns: int) -> Groups | None:
     """Return the groups that a name tells, of a matrix with so many columns; None if it tells none."""
     return Groups.named(name, columns) if "-" in name else None
-
-
-def _random(rows: int, columns: int, seed: int = 0) -> Tensor:
-    return torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
-
-
-def _dtype(name: str) -> torch.dtype:
-    dtype = getattr(torch, name)
-    assert isinstance(dtype, torch.dtype)
-    return dtype
 
 
 def _memory(card: TestedCard) -> float:

@@ -9,6 +9,7 @@ from engine.checkpoints.drafts import stays_stored
 from engine.formats import FORMATS, Format, GroupedFormat, PlainFormat, format_named
 from engine.heads import HeadsFile
 from engine.model.description import describe
+from engine.model.weight_names import SINKS
 
 GENERAL = ("memory", "copies", "streams", "noise", "graphs")
 USUAL_WIDTH = 128  # of heads, as most models have them
@@ -33,7 +34,7 @@ def needed(
 
 def every(dtype: str) -> list[str]:
     """Return the kernels of all formats, in the order of checking, for models that compute with `dtype`."""
-    names = {*GENERAL, *_of_model({USUAL_WIDTH}, dtype)}
+    names = {*GENERAL, *_of_model({USUAL_WIDTH}, dtype), "states", ways.name_of("scores", USUAL_WIDTH, dtype)}
     for name, form in FORMATS.items():
         for groups in _usual_groups(form):
             names |= _of_format(name, groups, _USUAL_COLUMNS, dtype)
@@ -60,7 +61,11 @@ def _of_layers(file: Checkpoint, dtype: str) -> set[str]:
     """Return what a model needs whose weights are plain numbers. Layers may attend in heads of several
     widths."""
     of = describe(file)
-    return _of_model({width for _, width in of.kept} or {of.head_width}, dtype)
+    widths = {width for _, width in of.kept} or {of.head_width}
+    names = _of_model(widths, dtype)
+    if of.score_cap is not None or any(name.endswith(SINKS) for name in file.weights):
+        names |= {ways.name_of("scores", width, dtype) for width in widths}
+    return names | {"states"} if any(of.stateful) else names
 
 
 def _of_model(head_widths: set[int], dtype: str) -> set[str]:

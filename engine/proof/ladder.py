@@ -7,7 +7,10 @@ from engine.proof.trial import WORDS, Outcome, Tester, Trial, TriedWay
 
 # Kinds of kernels in the order in which they are suspected when a card has stopped: first what is the most
 # intricate and the cheapest to replace.
-SUSPECTS = ("graphs", "product", "streams", "copies", "unpack", "attention", "noise", "halves", "dense")
+SUSPECTS = (
+    *("graphs", "product", "streams", "copies", "unpack", "attention", "scores", "states", "noise", "halves"),
+    "dense",
+)
 
 
 def prove(

@@ -92,6 +92,8 @@ def _written_out(
     """Return softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2), where a sink is
     one more score of each row, whose share goes to no value (gpt-oss). torch's attention has neither. The
     other arguments are those of `scaled_dot_product_attention`; `mask` is added to the scores."""
+    if ways.taken("scores", query.shape[-1], query.dtype) == "float32":
+        query, key, value = query.float(), key.float(), value.float()
     # Queries are scaled, not scores: before that, these may be too large for float16.
     scores = (query * (scale if cap is None else scale / cap)) @ key.transpose(2, 3)
     if cap is not None:

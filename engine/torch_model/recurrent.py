@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 from transformers.activations import ACT2FN
 
+from engine import ways
 from engine.torch_model.attention import refuse_unknown
 from engine.torch_model.hybrid_cache import HybridCache
 from engine.torch_model.paths import RowPaths
@@ -121,7 +122,7 @@ def delta_rule(
             right = strengths * (found - fading * (inputs.keys[some].unsqueeze(1) @ state))
             if before is not None:
                 right -= system[..., :tail] @ earlier
-            found = torch.linalg.solve_triangular(system[..., tail:], right, upper=False, unitriangular=True)
+            found = _solved(system[..., tail:], right)
         scores = (inputs.queries[some] @ across).unsqueeze(1) * factors
         read = fading * (inputs.queries[some].unsqueeze(1) @ state) + scores[..., tail:] @ found
         if before is not None:
@@ -129,6 +130,19 @@ def delta_rule(
         updates[mine] = found.flatten(0, 1)
         output[mine] = read.flatten(0, 1)
     return output, DeltaRows(inputs.keys, updates, inputs.decays, own)
+
+
+def _solved(system: Tensor, right: Tensor) -> Tensor:
+    """Return the solutions of unit lower triangular systems [..., rows, rows], in the way that is taken for
+    them; what is above their diagonals, and on them, does not count. right: [..., rows, n]."""
+    found: Tensor
+    if ways.taken("states") == "solver":
+        found = torch.linalg.solve_triangular(system, right, upper=False, unitriangular=True)
+        return found
+    found = right.clone()
+    for row in range(1, right.shape[-2]):
+        found[..., row, :] -= (system[..., row : row + 1, :row] @ found[..., :row, :]).squeeze(-2)
+    return found
 
 
 # -- layers --------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from engine.proof import checks, worker
 from engine.proof.trial import Trial, TriedWay
 from engine.quantization import blocks, halves, operations, triton
 from engine.sampling import philox
+from engine.torch_model import attention as attention_module
 from tests.engine.streaming.fake_link import Event, FakeLink
 
 attention = torch.nn.functional.scaled_dot_product_attention
@@ -162,6 +163,7 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
         ("unpack", "torch"): [(module, "numbers") for module in operations.MODULES.values()],
         ("product", "triton"): [(triton, f"multiply_{kind}") for kind in ("blocks", "grouped", "apart")],
         ("halves", "card"): [(halves, "product")],
+        ("states", "solver"): [(torch.linalg, "solve_triangular")],
     }
     for module, name in places.get((kind, way), ()):
         patch.setattr(module, name, damaged(getattr(module, name)))
@@ -172,6 +174,14 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
             return (damaged(attention) if fused else attention)(*args, **kwargs)
 
         patch.setattr(torch.nn.functional, "scaled_dot_product_attention", attend)
+    if (kind, way) == ("scores", "card"):
+        sound = attention_module._written_out
+
+        def written_out(query, *others):
+            safe = ways.taken("scores", query.shape[-1], query.dtype) == "float32"
+            return (sound if safe else damaged(sound))(query, *others)
+
+        patch.setattr(attention_module, "_written_out", written_out)
     if (kind, way) == ("noise", "card"):
 
         def words(counter, key):

@@ -8,12 +8,14 @@ from engine import ways
 from engine.checkpoints import Groups
 from engine.model.rows import Rows
 from engine.proof import card as tested_card
-from engine.proof import checks, kernels, ladder, link_checks, worker
+from engine.proof import checks, kernels, ladder, layer_checks, link_checks, worker
 from engine.proof.speeds import speed_of
 from engine.proof.trial import Trial, TriedWay
 from engine.quantization import halves, operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise
+from engine.torch_model import attention
+from engine.torch_model.states import DeltaRows
 from tests.engine.models import ours, reference
 from tests.engine.proof.fake_card import FakeCard, InProcess, sabotage, with_triton
 
@@ -31,6 +33,8 @@ KERNELS = [
     "product NVFP4_SCALED float32",
     "product Q4_K float32",
     "attention 8 float32",
+    "scores 8 float32",
+    "states",
     "copies",
     "streams",
     "noise",
@@ -42,6 +46,8 @@ STEPS = [
     ("unpack", "triton", "torch"),
     ("product", "triton", "unpack"),
     ("attention", "fused", "math"),
+    ("scores", "card", "float32"),
+    ("states", "solver", "rows"),
     ("copies", "pinned", "staging"),
     ("streams", "two", "one"),
     ("noise", "card", "processor"),
@@ -159,6 +165,42 @@ def test_a_product_of_a_matrix_that_is_not_split_is_checked_too(triton, monkeypa
     assert [each.outcome for each in tried] == ["wrong", "right", "right"]
 
 
+@pytest.mark.parametrize("ignored", ["softcap", "s_aux"])
+def test_a_card_that_ignores_caps_or_sinks_is_seen(ignored, monkeypatch):
+    place = {"softcap": 5, "s_aux": 6}[ignored]
+    sound = attention._written_out
+
+    def ignoring(*arguments):
+        left = list(arguments)
+        left[place] = None
+        return sound(*left)
+
+    monkeypatch.setattr(attention, "_written_out", ignoring)
+    tried, _ = proven(FakeCard(), ["scores 8 float32"])
+    assert [each.outcome for each in tried] == ["wrong", "wrong"]
+
+
+@pytest.mark.parametrize("part", ["convolution", "states of Mamba", "state behind a text"])
+def test_each_part_of_a_layer_with_a_state_is_seen(part, monkeypatch):
+    if part == "convolution":
+        convolved = layer_checks.convolved
+        monkeypatch.setattr(layer_checks, "convolved", lambda *args: convolved(*args) * 1.01)
+    elif part == "state behind a text":
+        advance = DeltaRows.advance
+        monkeypatch.setattr(DeltaRows, "advance", lambda rows, matrix: advance(rows, matrix.mul_(1.01)))
+    else:
+        delta_rule = layer_checks.delta_rule
+
+        def damaged(inputs, *rest):
+            output, rows = delta_rule(inputs, *rest)
+            return output * (1 if inputs.strengths is not None else 1.01), rows
+
+        monkeypatch.setattr(layer_checks, "delta_rule", damaged)
+    tried, _ = proven(FakeCard(), ["states"])
+    assert [each.outcome for each in tried] == ["wrong", "wrong"]
+    assert ladder.refused(["states"], tried) is not None
+
+
 GROUPED = ["GPTQ-4-128-1", "GPTQ-4-32-1", "GPTQ-4-row-1", "GPTQ-4-64-1-index", "AWQ-4-128-0", "AWQ-4-row-0"]
 SHORT = "GPTQ-3-128-0"  # whose words hold 32 rows or columns
 
@@ -269,7 +311,8 @@ def test_rounding_is_not_taken_for_a_fault(dtype, triton):
     sums = "dense", "halves", "unpack", "product"
     names = [name for name in kernels.every(dtype) if name.split()[0] in sums]
     largest = [f"product {form} {dtype}" for form in ("Q6_K", "IQ4_XS")]  # near the limit of float16
-    tried, _ = proven(FakeCard(), [*names[::4], *largest, f"attention 128 {dtype}"])
+    layers = [f"attention 128 {dtype}", f"scores 128 {dtype}"]
+    tried, _ = proven(FakeCard(), [*names[::4], *largest, *layers])
     assert {each.outcome for each in tried} == {"right"}
 
 

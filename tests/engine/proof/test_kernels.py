@@ -109,3 +109,26 @@ def test_medusa_heads_attend_to_nothing(target, tmp_path):
     heads = open_heads(made.save(tmp_path, "medusa_2", made.random_weights("medusa_2")))
     models = [(target, "float16")]
     assert needed(models, [(heads, "float16")]) == needed(models)
+
+
+@pytest.mark.parametrize(
+    ("kind", "kernels"),
+    [
+        ("llama", set()),
+        ("gemma2", {"scores 16 bfloat16"}),
+        ("qwen3_5_text", {"states"}),
+        ("lfm2", {"states"}),
+    ],
+)
+def test_written_out_attention_and_layers_with_states_are_checked(kind, kernels, tmp_path):
+    reference(kind).save_pretrained(tmp_path)
+    names = needed([(open_checkpoint(tmp_path), "bfloat16")])
+    assert {name for name in names if name.split()[0] in ("scores", "states")} == kernels
+    assert {"states", "scores 128 bfloat16"} <= {*every("bfloat16")}
+
+
+def test_attention_with_sinks_is_checked(target):
+    sinks = {"model.layers.0.self_attn.sinks": next(iter(target.weights.values()))}
+    (width,) = widths(names := needed([(target, "float32")]))
+    with_sinks = needed([(replace(target, weights=target.weights | sinks), "float32")])
+    assert {*with_sinks} - {*names} == {f"scores {width} float32"}
