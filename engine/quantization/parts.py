@@ -39,18 +39,22 @@ def typed(data: Tensor, dtype: torch.dtype) -> Tensor:
 def typed_parts(form: Format, parts: TensorParts) -> TensorParts:
     """Return the parts as numbers of their types, as Triton's kernels read them. Raises ValueError if there
     are not as many as the format has."""
-    types = form.part_types
-    if isinstance(form, GroupedFormat) and not form.has_index(parts):
-        types = types[:3]
-    return [typed(part, _STORED[name]) for part, name in zip(parts, types, strict=True)]
+    return [typed(part, dtype) for part, dtype in zip(parts, _types(form, parts), strict=True)]
 
 
 def aligned_parts(form: Format, parts: TensorParts) -> TensorParts:
     """Return the parts, of which all but the first, which is large, are where their numbers can be read:
     otherwise they would be copied for each piece that is unpacked. Most formats read the first byte by
     byte."""
-    tables = zip(parts[1:], form.parts[1:], strict=False)
-    return [*parts[:1], *(typed(part, _STORED[name]).view(torch.uint8) for part, name in tables)]
+    tables = zip(parts[1:], _types(form, parts)[1:], strict=True)
+    return [*parts[:1], *(typed(part, dtype).view(torch.uint8) for part, dtype in tables)]
+
+
+def _types(form: Format, parts: TensorParts) -> list[torch.dtype]:
+    names = form.part_types
+    if isinstance(form, GroupedFormat) and not form.has_index(parts):
+        names = names[:3]
+    return [_STORED[name] for name in names]
 
 
 def unpack_rows(place: Tensor, unpack: Callable[[int, int, NDArray[Any]], None]) -> None:

@@ -6600,12 +6600,12 @@ other: everything else</source>
             <translation>첫 토큰까지</translation>
         </message>
         <message>
-            <source>High</source>
-            <translation>높음</translation>
-        </message>
-        <message>
             <source>Fitting the model to this machine</source>
             <translation>이 컴퓨터에 맞춰 모델을 배치하는 중</translation>
+        </message>
+        <message>
+            <source>High</source>
+            <translation>높음</translation>
         </message>
         <message>
             <source>Loading the model</source>

@@ -6600,12 +6600,12 @@ other: everything else</source>
             <translation>首个词元用时</translation>
         </message>
         <message>
-            <source>High</source>
-            <translation>高</translation>
-        </message>
-        <message>
             <source>Fitting the model to this machine</source>
             <translation>正在为这台机器安排模型</translation>
+        </message>
+        <message>
+            <source>High</source>
+            <translation>高</translation>
         </message>
         <message>
             <source>Loading the model</source>
