@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-from engine.cli.chat import about_silence
+from engine import protocol
+from engine.cli.chat import about_silence, show_load
 from engine.errors import BadOption
 from engine.interruption import is_interrupted
 from engine.terminal import cancelled_by_ctrl_c, fail, plain, say, say_piece
@@ -65,3 +66,13 @@ def test_a_silent_disk_is_told_of_with_what_to_do() -> None:
     assert "has not answered for 20 s" in about_silence(20.3)
     assert "Ctrl-C" in about_silence(20.3)
     assert "not waited for" in about_silence(0.0)
+
+
+def test_a_terminal_shows_that_kernels_are_compiled_and_how_far_weights_are_read() -> None:
+    shown = []
+    for stage, done, total in (("target", 3, 4), ("kernels", 0, 0), ("compiling", 1, 9)):
+        progress = protocol.LoadProgress(request=1, stage=stage, done=done, total=total)
+        show_load(progress, lambda *said: shown.append(said))
+    assert shown[0] == (3, 4)
+    assert shown[1] == (0, 0, "Preparing the model, which takes longer the first time")
+    assert shown[2] == (0, 0, "Compiling kernels for your card: 1 of 9")
