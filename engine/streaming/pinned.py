@@ -1,7 +1,8 @@
 """Pinned memory of exactly the size asked for, from which a graphics card copies asynchronously.
 
 torch rounds each pinned block up to a power of two (of the chunks of a 7B model in AWQ, that makes 1.8 times
-their bytes) and keeps freed blocks for itself. So pages are taken from the system, and the driver locks them.
+their bytes) and keeps freed blocks for itself. So pages are taken from the system, and the driver locks them;
+where it locks none of the system's, it may still give some of its own.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-_FOR_ALL_CONTEXTS = 1  # CU_MEMHOSTREGISTER_PORTABLE
+_FOR_ALL_CONTEXTS = 1  # CU_MEMHOSTREGISTER_PORTABLE, and CU_MEMHOSTALLOC_PORTABLE
 
 
 class PageLocks(Protocol):
@@ -25,6 +26,12 @@ class PageLocks(Protocol):
 
     def unlock(self, address: int) -> None:
         """Unlock what was locked at this address, before it is freed."""
+
+    def allocate(self, nbytes: int) -> int:
+        """Return the address of new memory that is locked. Raises RuntimeError if there is none."""
+
+    def free(self, address: int) -> None:
+        """Free what was allocated at this address."""
 
 
 class DriverLocks:
@@ -49,13 +56,26 @@ class DriverLocks:
         self._driver.cuCtxSetCurrent(self._context)
         self._driver.cuMemHostUnregister(ctypes.c_void_p(address))
 
+    def allocate(self, nbytes: int) -> int:
+        self._driver.cuCtxSetCurrent(self._context)
+        place = ctypes.c_void_p()
+        code = self._driver.cuMemHostAlloc(ctypes.byref(place), ctypes.c_size_t(nbytes), _FOR_ALL_CONTEXTS)
+        if code or place.value is None:
+            raise RuntimeError(f"the driver allocates no {nbytes:,} bytes (CUDA driver error {code})")
+        return place.value
+
+    def free(self, address: int) -> None:
+        self._driver.cuCtxSetCurrent(self._context)
+        self._driver.cuMemFreeHost(ctypes.c_void_p(address))
+
 
 def driver_locks() -> DriverLocks | None:
     """Return the locks of NVIDIA's driver; None if it is not there or too old for them. The calling thread
     must have used the device, so that it has a context."""
     with contextlib.suppress(OSError, AttributeError):
         driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-        if driver.cuMemHostRegister_v2 and driver.cuMemHostUnregister:
+        locks = driver.cuMemHostRegister_v2 and driver.cuMemHostUnregister
+        if locks and driver.cuMemHostAlloc and driver.cuMemFreeHost:
             return DriverLocks(driver)
     return None
 
@@ -63,13 +83,28 @@ def driver_locks() -> DriverLocks | None:
 def pinned(nbytes: int, locks: PageLocks) -> NDArray[np.uint8]:
     """Return page-aligned memory that is locked in RAM, uint8 [nbytes]. It is unlocked and freed with the
     last array that shows a part of it. Raises RuntimeError if the system locks no more."""
+    size = max(nbytes, 1)
     try:
-        pages = mmap.mmap(-1, max(nbytes, 1))
+        whole = _locked(size, locks)
+    except RuntimeError as refused:
+        try:
+            address = locks.allocate(size)
+        except RuntimeError as none_left:
+            raise refused from none_left
+        whole = np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        weakref.finalize(whole, locks.free, address).atexit = False
+    return whole[:nbytes]
+
+
+def _locked(nbytes: int, locks: PageLocks) -> NDArray[np.uint8]:
+    """Return pages of the system that are locked. Raises RuntimeError if none are."""
+    try:
+        pages = mmap.mmap(-1, nbytes)
     except OSError as error:
         raise MemoryError(f"{nbytes:,} bytes") from error
     whole = np.frombuffer(pages, np.uint8)
     address = whole.ctypes.data
-    locks.lock(address, len(whole))
+    locks.lock(address, nbytes)
     # Not with `pages`, which are unmapped before their weak references are told.
     weakref.finalize(whole, locks.unlock, address).atexit = False
-    return whole[:nbytes]
+    return whole

@@ -116,6 +116,12 @@ class Card:
         del self.kernels.pinned[address]
         assert is_mapped(address), "pinned memory is freed before it is unlocked"
 
+    def allocate(self, nbytes: int) -> int:
+        raise RuntimeError("this driver has no memory of its own")
+
+    def free(self, address: int) -> None:
+        raise AssertionError("nothing was allocated")
+
     def pin(self, tensor: Tensor, device: Any = None) -> Tensor:
         """Return a copy of a tensor in pinned memory."""
         copy = tensor.clone()

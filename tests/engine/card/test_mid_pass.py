@@ -1,20 +1,29 @@
-"""A pass on a card that ends in the middle, as one that the user cancels, leaves a model that goes on."""
+"""A pass on a card that ends in the middle, as one that the user cancels, leaves a model that goes on; and
+the engine ends while a pass does not."""
 
+import os
+import subprocess
+
+import psutil
 import pytest
 
+from engine import protocol
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
 from engine.errors import Interrupted
+from engine.launch import interpreter
 from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.streaming import chunks
+from tests.engine.card import stuck_engine
 from tests.engine.card.card import CARD
 from tests.engine.card.test_engine import DISK, PROMPT, RAM, load, text_of
+from tests.engine.heads.test_service import write_target
 from tests.engine.models import ours, reference
 
 
@@ -49,3 +58,29 @@ def test_after_a_pass_that_ends_in_the_middle_the_text_is_that_of_the_processor(
     assert tokens(no_progress) == text_of(ours(module), None, seed=1)
     CARD.synchronize()
     target.close()
+
+
+def test_an_engine_whose_card_does_not_answer_ends_with_its_client(tmp_path, monkeypatch):
+    command, kill, killed = interpreter.command, subprocess.Popen.kill, []
+    monkeypatch.setattr(interpreter, "command", lambda module, *rest: command(stuck_engine.__name__, *rest))
+    monkeypatch.setattr(subprocess.Popen, "kill", lambda process: killed.append(kill(process)))
+    os.mkfifo(pipe := tmp_path / "stuck")
+    monkeypatch.setenv(stuck_engine.STUCK, str(pipe))
+    target = write_target(tmp_path / "target")
+    connection = protocol.EngineConnection.start()
+    pid = connection.pid
+    events = connection.events()
+    connection.post(protocol.Load(id=1, target=str(target), draft="none", dtype="float32", context=96))
+    for event in events:
+        assert not isinstance(event, protocol.Failed | protocol.EngineLost), event
+        if isinstance(event, protocol.Loaded):
+            assert event.device == "privateuseone"
+            connection.post(protocol.Chat(id=2, messages=[protocol.Message("user", "hello")]))
+        if isinstance(event, protocol.AnswerBegun):
+            break
+    assert pipe.read_bytes() == b"stuck"
+    connection.close()
+    for event in events:
+        assert not isinstance(event, protocol.Answer | protocol.Failed)
+    assert not psutil.pid_exists(pid)
+    assert not killed, "it ends by itself"

@@ -17,13 +17,15 @@ from tests.engine.streaming.pages import is_mapped
 
 
 class Locks:
-    """Page locks of a driver that locks up to `most` bytes. Attribute: `late`, the addresses that were
-    unmapped before they were unlocked."""
+    """Page locks of a driver that locks up to `most` bytes, and allocates up to `own`. Attributes: `late`,
+    the addresses that were unmapped before they were unlocked; `given`, allocated memory by its address."""
 
-    def __init__(self, most):
+    def __init__(self, most, own=0):
         self.most = most
+        self.own = own
         self.locked = {}
         self.late = []
+        self.given = {}
 
     def lock(self, address, nbytes):
         assert address % mmap.PAGESIZE == 0
@@ -35,6 +37,17 @@ class Locks:
         del self.locked[address]
         if not is_mapped(address):
             self.late.append(address)
+
+    def allocate(self, nbytes):
+        if sum(map(len, self.given.values())) + nbytes > self.own:
+            raise RuntimeError("the driver has no more of its own")
+        memory = mmap.mmap(-1, nbytes)
+        address = np.frombuffer(memory, np.uint8).ctypes.data
+        self.given[address] = memory
+        return address
+
+    def free(self, address):
+        del self.given[address]
 
 
 def test_nothing_is_rounded_up_and_locks_end_with_the_last_part():
@@ -68,6 +81,22 @@ def test_memory_that_cannot_be_locked_is_refused_and_freed():
     assert locks.locked == {first.ctypes.data: 1 << 19}
 
 
+def test_where_no_pages_of_the_system_are_locked_the_driver_gives_its_own():
+    locks = Locks(0, own=100_000)
+    slab = pinned(100_000, locks)
+    ((address, memory),) = locks.given.items()
+    assert (slab.ctypes.data, len(slab), len(memory)) == (address, 100_000, 100_000)
+    slab[:] = 7
+    assert memory[99_999] == 7
+    with pytest.raises(RuntimeError, match="locks no more"):
+        pinned(1, locks)
+    part = slab[5:9]
+    del slab, memory
+    assert locks.given
+    del part
+    assert not locks.given
+
+
 def test_threads_that_have_no_context_lock_in_that_of_the_thread_that_made_the_locks():
     class Driver:
         """Knows contexts by thread, as NVIDIA's driver does."""
@@ -75,6 +104,8 @@ def test_threads_that_have_no_context_lock_in_that_of_the_thread_that_made_the_l
         def __init__(self):
             self.here = threading.local()
             self.locked = set()
+            self.given = {}
+            self.registers = True
 
         def cuCtxGetCurrent(self, into):
             into._obj.value = getattr(self.here, "context", None)
@@ -85,12 +116,25 @@ def test_threads_that_have_no_context_lock_in_that_of_the_thread_that_made_the_l
         def cuMemHostRegister_v2(self, address, nbytes, flags):
             if getattr(self.here, "context", None) != 7:
                 return 201  # no context
+            if not self.registers:
+                return 801  # not supported
             self.locked.add(address.value)
             return 0
 
         def cuMemHostUnregister(self, address):
             assert self.here.context == 7
             self.locked.remove(address.value)
+
+        def cuMemHostAlloc(self, into, nbytes, flags):
+            assert (self.here.context, flags) == (7, 1)
+            memory = mmap.mmap(-1, nbytes.value)
+            into._obj.value = np.frombuffer(memory, np.uint8).ctypes.data
+            self.given[into._obj.value] = memory
+            return 0
+
+        def cuMemFreeHost(self, address):
+            assert self.here.context == 7
+            del self.given[address.value]
 
     driver = Driver()
     driver.here.context = 7
@@ -101,7 +145,12 @@ def test_threads_that_have_no_context_lock_in_that_of_the_thread_that_made_the_l
         kept = [slab]
         del slab
         pool.submit(kept.clear).result()
-    assert not driver.locked
+        assert not driver.locked
+        driver.registers = False
+        kept.append(pool.submit(pinned, 100, locks).result())
+        assert driver.given.keys() == {kept[0].ctypes.data}
+        pool.submit(kept.clear).result()
+    assert not driver.given
 
 
 def test_without_pinned_memory_staging_slots_are_plain_memory(caplog):
