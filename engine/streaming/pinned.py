@@ -91,7 +91,7 @@ def pinned(nbytes: int, locks: PageLocks) -> NDArray[np.uint8]:
             address = locks.allocate(size)
         except RuntimeError as none_left:
             raise refused from none_left
-        whole = np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        whole = np.frombuffer(memoryview((ctypes.c_uint8 * size).from_address(address)), np.uint8)
         weakref.finalize(whole, locks.free, address).atexit = False
     return whole[:nbytes]
 
