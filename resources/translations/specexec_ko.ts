@@ -4319,15 +4319,15 @@ other: everything else</source>
             <translation>Alibaba의 큰 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of 2026 that can think; each token uses a tenth of its weights.</source>
+            <source>Alibaba's mixture of experts of 2026 that can think; each token uses a tenth of it.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of spring 2026 that can think; each token uses a tenth of its weights.</source>
+            <source>Alibaba's mixture of experts of spring 2026 that can think; each token uses a tenth of it.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 봄 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts that can think; each token uses a tenth of its weights.</source>
+            <source>Alibaba's mixture of experts that can think; each token uses a tenth of it.</source>
             <translation>생각할 수 있는 알리바바의 전문가 혼합 모델. 토큰마다 10분의 1만 작동합니다.</translation>
         </message>
         <message>
@@ -4499,7 +4499,7 @@ other: everything else</source>
             <translation>그래픽 카드가 없는 컴퓨터를 위한 Mistral AI의 2025년 말 소형 모델.</translation>
         </message>
         <message>
-            <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of its weights.</source>
+            <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of it.</source>
             <translation>사고할 수 있는 NVIDIA의 2025년 말 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>

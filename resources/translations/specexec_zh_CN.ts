@@ -4319,15 +4319,15 @@ other: everything else</source>
             <translation>阿里巴巴的大型模型：知识、数学与代码，支持 29 种以上语言。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of 2026 that can think; each token uses a tenth of its weights.</source>
+            <source>Alibaba's mixture of experts of 2026 that can think; each token uses a tenth of it.</source>
             <translation>阿里巴巴 2026 年初的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of spring 2026 that can think; each token uses a tenth of its weights.</source>
+            <source>Alibaba's mixture of experts of spring 2026 that can think; each token uses a tenth of it.</source>
             <translation>阿里巴巴 2026 年春季的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts that can think; each token uses a tenth of its weights.</source>
+            <source>Alibaba's mixture of experts that can think; each token uses a tenth of it.</source>
             <translation>阿里巴巴的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
@@ -4499,7 +4499,7 @@ other: everything else</source>
             <translation>Mistral AI 2025 年末的小型模型，适合没有显卡的电脑。</translation>
         </message>
         <message>
-            <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of its weights.</source>
+            <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of it.</source>
             <translation>英伟达 2025 年末的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
