@@ -92,10 +92,11 @@ class Packed:
         return operations.unpacking(*of) != "processor"
 
     def give(self, parts: Sequence[Tensor] | Sequence[NDArray[np.uint8]]) -> None:
-        """Set the parts; arrays in RAM are not copied, but for small ones that are not aligned."""
+        """Set the parts, none to let go of them; arrays in RAM are not copied, but for small ones that are not
+        aligned."""
         tensors = [part for part in parts if isinstance(part, Tensor)]
         arrays = [torch.from_numpy(part) for part in parts if not isinstance(part, Tensor)]
-        self.parts = tensors or aligned_parts(self.format, arrays)
+        self.parts = aligned_parts(self.format, arrays) if arrays else tensors
 
     def pieces(self) -> Iterator[tuple[int, Tensor]]:
         """Unpack the matrix piece by piece, from top to bottom. Yield for each piece its first row and its

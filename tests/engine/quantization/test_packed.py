@@ -76,6 +76,8 @@ def test_tables_that_are_not_aligned_are_copied_once_not_for_each_piece(name, mo
     x = torch.randn(3, 256)
     assert torch.equal(streamed.product(x), whole.product(x))
     assert not copies
+    streamed.give(())
+    assert not streamed.parts
 
 
 @several
