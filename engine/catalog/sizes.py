@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from engine.catalog.models import ATTENDS, FEEDS, RECURS, CatalogModel, Variant
 from engine.catalog.states import LayerStates, Matrix
-from engine.checkpoints.recurrent import COPIES
 from engine.checkpoints.storage import BLOCKS, stored_nbytes
 
 
@@ -300,12 +299,12 @@ def window_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
 
 
 def states_nbytes(model: CatalogModel) -> int:
-    """Return the bytes of memory for the states of one text, in float32, with as many savepoints as there may
-    be; 0 if all layers attend. As `engine.checkpoints.recurrent`, which counts those of a local model."""
+    """Return the bytes of one copy of a text's states, in float32; 0 if all layers attend. As
+    `engine.checkpoints.recurrent`, which counts those of a local model."""
     states = model.states
     if states is None:
         return 0
-    return 4 * COPIES * _recurrent(model) * states.numbers(model.hidden)
+    return 4 * _recurrent(model) * states.numbers(model.hidden)
 
 
 def state_row_nbytes(model: CatalogModel) -> int:

@@ -2,8 +2,10 @@
 
 from engine.checkpoints.checkpoint import Checkpoint
 
-SAVEPOINTS = 6  # the most copies of all states that a text keeps, see engine.torch_model.hybrid_cache
-COPIES = 2 + SAVEPOINTS  # with the states themselves, and those of a prompt that is being read
+SAVEPOINTS = 6  # the most copies of all states that a text keeps in RAM, see engine.model.savepoints
+WORKING = (
+    2  # copies where its layers compute: the states themselves, and those of a prompt that is being read
+)
 
 _CONVOLUTIONS = (
     *("linear_attn.conv1d.weight", "conv.conv.weight", "mamba.conv1d.weight"),
@@ -12,8 +14,8 @@ _CONVOLUTIONS = (
 
 
 def states_nbytes(checkpoint: Checkpoint) -> int:
-    """Return the bytes of memory for the states of one text, with as many savepoints as there may be; 0 if
-    all layers attend. Numbers are counted as float32."""
+    """Return the bytes of one copy of a text's states; 0 if all layers attend. Numbers are counted as
+    float32."""
     numbers = 0
     for name, weight in checkpoint.weights.items():
         if name.endswith(_CONVOLUTIONS):
@@ -26,7 +28,7 @@ def states_nbytes(checkpoint: Checkpoint) -> int:
             numbers += weight.shape[1] * (checkpoint.config.get("mamba_d_state") or 256)
         elif name.endswith("mixer.out_proj.weight"):
             numbers += weight.shape[1] * (checkpoint.config.get("ssm_state_size") or 128)
-    return 4 * COPIES * numbers
+    return 4 * numbers
 
 
 def state_row_nbytes(checkpoint: Checkpoint) -> int:

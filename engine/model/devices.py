@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine import machine
 from engine.checkpoints import Checkpoint
-from engine.checkpoints.recurrent import states_nbytes
+from engine.checkpoints.recurrent import SAVEPOINTS, WORKING, states_nbytes
 from engine.checkpoints.storage import stored_nbytes
 from engine.checkpoints.windows import kept_slots, saved_rows
 from engine.errors import DeviceUnavailable, OutOfMemory
@@ -70,7 +70,8 @@ def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, de
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
     tokens, in the format `form`. The hint names a context that fits."""
     models = [describe(checkpoint) for checkpoint in checkpoints]
-    states = sum(map(states_nbytes, checkpoints))
+    copies = WORKING + (0 if device != "cpu" else SAVEPOINTS)
+    states = copies * sum(map(states_nbytes, checkpoints))
 
     def needed(context: int) -> int:
         return states + sum(_cache_nbytes(each, context, form, device) for each in models)

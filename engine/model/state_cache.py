@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.recurrent import COPIES
+from engine.checkpoints.recurrent import SAVEPOINTS, WORKING
 from engine.compiled.paths import Paths, text_paths, tree_paths
 from engine.compiled.slices import commit
 from engine.compiled.states import StateShape
@@ -39,8 +39,12 @@ class StateCache(HostCache):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, with as many savepoints as there may be, and the states behind a prompt."""
-        return super().nbytes + COPIES * self.state_nbytes
+        """Bytes of memory, with the states behind a prompt."""
+        return super().nbytes + WORKING * self.state_nbytes
+
+    @property
+    def saved_nbytes(self) -> int:
+        return SAVEPOINTS * self.state_nbytes
 
     @property
     def row_nbytes(self) -> int:

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 
 from engine.checkpoints.cuts import PIECE
+from engine.checkpoints.recurrent import SAVEPOINTS, WORKING
 from engine.checkpoints.storage import stored_nbytes
 from engine.planner.launches import numbers_in_a_layer, recordings_nbytes
 from engine.planner.layer_placement import LayerPlacement, place, resident_layers
@@ -172,12 +173,13 @@ class Candidate:
         kept = sum(self._rows_nbytes(model, *shape) for shape in shapes)
         if not self.apart:
             kept += self._saved_nbytes(model)
-        return kept + model.states + (1 + self.budget) * model.state_row
+        return kept + WORKING * model.states + (1 + self.budget) * model.state_row
 
     def _saved_nbytes(self, model: Outline) -> int:
-        """Return the bytes of RAM that savepoints of rows in layers with a window take."""
+        """Return the bytes of RAM that savepoints take, of states and of rows in layers with a window."""
+        states = SAVEPOINTS * model.states
         saved = model.saved(self.asked.context, self.apart)
-        return 0 if self.pair.shared else self._rows_nbytes(model, *saved)
+        return states if self.pair.shared else states + self._rows_nbytes(model, *saved)
 
     def _rows_nbytes(self, model: Outline, rows: int, numbers: int) -> int:
         """Return the bytes of so many rows of a model's KV cache, each of so many numbers."""

@@ -67,7 +67,7 @@ class Outline:
     and values of one token; `window_row`: those of them that are in layers with a window; `hidden`: one row
     between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`; `window`, of layers that have one, or 0.
-    In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
+    In bytes of memory: `states`: one copy of those of layers that have a state instead of rows;
     `state_row`: what these layers keep of one row of a tree.
     `uneven`: bytes of memory that a row of a compiled pass takes because layers differ.
     Of a mixture: `experts`: bytes of its experts, 0 if there are none; `expert`: those of one; `chosen`:

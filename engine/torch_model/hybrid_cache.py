@@ -1,5 +1,5 @@
 """The cache of a model in which only some layers attend: keys and values of those, and states of the others,
-with their savepoints."""
+with their savepoints, which are in RAM."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,11 +8,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.checkpoints.recurrent import COPIES
+from engine.checkpoints.recurrent import SAVEPOINTS, WORKING
 from engine.model.savepoints import WINDOW, Savepoints
 from engine.quantization import states_dtype
 from engine.torch_model.paths import RowPaths
-from engine.torch_model.states import LayerMemory, LayerState, LayerStateShape
+from engine.torch_model.state_rooms import StateRooms
+from engine.torch_model.states import LayerMemory, LayerStateShape, SavedStates
 from engine.torch_model.tensor_cache import RowShape, TensorCache
 from engine.torch_model.visibility import Visibility
 
@@ -33,15 +34,22 @@ class HybridCache(TensorCache):
         """rows: the shapes of the attending layers' rows. shapes: those of the states, by the number of the
         layer."""
         super().__init__(rows, capacity, dtype, device)
-        self._shapes = dict(shapes)
-        self._memories = {layer: LayerMemory(state) for layer, state in self._empty().items()}
-        self._savepoints: Savepoints[dict[int, LayerState]] = Savepoints()  # of each: layer -> state
+        numbers = states_dtype(dtype)
+        self._memories = {
+            layer: LayerMemory(shape.zeros(numbers, self.device)) for layer, shape in shapes.items()
+        }
+        self._rooms = StateRooms(dict(shapes), numbers, self.state_nbytes, self.device)
+        self._savepoints: Savepoints[SavedStates] = Savepoints()
         self._paths: RowPaths | None = None
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory, with as many savepoints as there may be, and the copy that reads a prompt."""
-        return super().nbytes + COPIES * self.state_nbytes
+        """Bytes of memory, with the copy of the states that reads a prompt."""
+        return super().nbytes + WORKING * self.state_nbytes
+
+    @property
+    def saved_nbytes(self) -> int:
+        return SAVEPOINTS * self.state_nbytes
 
     @property
     def row_nbytes(self) -> int:
@@ -58,29 +66,24 @@ class HybridCache(TensorCache):
     @property
     def savepoints(self) -> dict[int, int]:
         """The bytes of each savepoint, by the number of tokens that it lies behind."""
-        return {
-            length: sum(state.nbytes for state in states.values())
-            for length, states in self._savepoints.states.items()
-        }
+        return {length: saved.nbytes for length, saved in self._savepoints.states.items()}
 
     @property
     def form(self) -> str:
         return f"{super().form} states"
 
+    @torch.inference_mode()
     def read_states(self, length: int) -> NDArray[np.uint8]:
-        if length == self.length:
-            states = [memory.state for memory in self._memories.values()]
-        else:
-            states = [self._savepoints.states[length][layer] for layer in self._memories]
-        return np.concatenate([state.read() for state in states])
+        if length in self._savepoints.states:
+            self._rooms.wait()
+            return self._savepoints.states[length].read()
+        block = np.empty(self.state_nbytes, np.uint8)
+        self._copy_to(self._rooms.within(block))
+        return block
 
     @torch.inference_mode()
     def write_states(self, states: NDArray[np.uint8]) -> None:
-        start = 0
-        for memory in self._memories.values():
-            stop = start + memory.state.nbytes
-            memory.restore(memory.state.like(states[start:stop]))
-            start = stop
+        self._restore(self._rooms.within(states.copy()))  # blocks from a file are read-only
 
     def memory(self, layer: int) -> LayerMemory:
         """Return the memory of a layer that has a state."""
@@ -95,6 +98,8 @@ class HybridCache(TensorCache):
     def reserve(self, rows: int) -> None:
         super().reserve(rows)
         self._paths = None
+        for memory in self._memories.values():
+            memory.forget_pass()
 
     def paths(self, visibility: Visibility) -> RowPaths:
         """Return the paths of the rows of the pass that runs."""
@@ -104,17 +109,20 @@ class HybridCache(TensorCache):
 
     def extend_tail(self, rows: int) -> None:
         super().extend_tail(rows)
+        self._paths = None
         for memory in self._memories.values():
             memory.extend()
 
     @torch.inference_mode()
     def keep(self, tail_slots: Sequence[int], survivors: Sequence[int] = ()) -> None:
         before = self.length
-        passed: dict[int, dict[int, LayerState]] = {}
-        for layer, memory in self._memories.items():
-            for slots, state in memory.tail.saved.items():
-                if slots <= len(tail_slots):
-                    passed.setdefault(before + slots, {})[layer] = state
+        passed: dict[int, SavedStates] = {}
+        for memory in self._memories.values():
+            passed |= {
+                before + slots: saved
+                for slots, saved in memory.tail.saved.items()
+                if slots <= len(tail_slots)
+            }
             memory.keep(tail_slots, survivors)
         super().keep(tail_slots, survivors)
         self._savepoints.states |= passed
@@ -129,7 +137,8 @@ class HybridCache(TensorCache):
         length, saved = self.length, self._savepoints
         if length and length not in saved.states:
             saved.make_room([length], length)
-            saved.states[length] = {layer: memory.state.copy() for layer, memory in self._memories.items()}
+            saved.states[length] = self._rooms.take()
+            self._copy_to(saved.states[length])
 
     def expect_branch(self, length: int) -> None:
         branch = length // WINDOW * WINDOW  # where a window ends
@@ -139,19 +148,23 @@ class HybridCache(TensorCache):
     @torch.inference_mode()
     def truncate(self, length: int) -> None:
         assert length == self.keepable(length)
+        self._paths = None
         if length == self.length:
             for memory in self._memories.values():
                 memory.drop()
         else:
-            states = self._savepoints.states.get(length) or self._empty()
-            for layer, memory in self._memories.items():
-                memory.restore(states[layer])
+            self._restore(self._savepoints.states.get(length))
             self._savepoints.drop_behind(length)
         super().truncate(length)
 
-    def _empty(self) -> dict[int, LayerState]:
-        dtype = states_dtype(self.dtype)
-        return {layer: shape.zeros(dtype, self.device) for layer, shape in self._shapes.items()}
+    def _copy_to(self, saved: SavedStates) -> None:
+        """Copy the states behind the committed tokens."""
+        for layer, memory in self._memories.items():
+            saved.layers[layer].fill(memory.state)
+
+    def _restore(self, saved: SavedStates | None) -> None:
+        for layer, memory in self._memories.items():
+            memory.restore(saved.layers[layer] if saved else None)
 
     def _paths_of(self, visibility: Visibility) -> RowPaths:
         rows = visibility.rows
@@ -171,4 +184,4 @@ class HybridCache(TensorCache):
         cuts = range(start // WINDOW * WINDOW + WINDOW, stop, WINDOW)
         chosen = self._savepoints.make_room(self._savepoints.wanted(start, stop, WINDOW), stop)
         windows = (*(cut - start for cut in cuts), count)
-        return RowPaths(count, windows, self.device, frozenset(cut - start for cut in chosen))
+        return RowPaths(count, windows, self.device, {cut - start: self._rooms.take() for cut in chosen})

@@ -1,10 +1,13 @@
 """The paths of a pass's rows, as recurrent layers need them: which rows are a row's ancestors, and where the
 inputs of its convolution lie."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
+
+from engine.torch_model.states import SavedStates
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +15,7 @@ class RowPaths:
     """The paths of one pass. All start at the base's state, see `engine.torch_model.states.Tail`.
 
     count: number of rows. windows: the row behind each window, the last one `count`; a tree is one window.
-    saved: those of them behind which states are saved. tree: None for plain text, or else which rows of the
+    saved: what takes the states behind some of them. tree: None for plain text, or else which rows of the
     tail and the pass each row sees, itself included, bool [rows, tail + rows], and the number of these rows'
     ancestors behind the base, int64 [tail + rows].
     """
@@ -20,7 +23,7 @@ class RowPaths:
     count: int
     windows: tuple[int, ...]
     device: torch.device
-    saved: frozenset[int] = frozenset()
+    saved: Mapping[int, SavedStates] = field(default_factory=dict)
     tree: tuple[Tensor, Tensor] | None = None
     _sources: dict[int, Tensor] = field(default_factory=dict)
 

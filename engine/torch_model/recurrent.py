@@ -189,7 +189,8 @@ class RecurrentLayer(nn.Module):
                 assert base.matrix is not None
                 rows.advance(base.matrix)
             if stop in paths.saved:
-                saved[stop] = base.copy()
+                saved[stop] = paths.saved[stop]
+                saved[stop].layers[self.number].fill(base)
             start = absorbed = stop
         memory.propose(Tail(base, known[oldest + start :].clone(), delta, absorbed, saved))
 

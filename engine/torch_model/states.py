@@ -5,7 +5,8 @@ A layer has a state instead of rows: a matrix for each head (gated DeltaNet), th
 convolution, or both. The state is advanced only when rows are committed.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -27,6 +28,16 @@ class LayerStateShape:
         matrix = None if self.matrix is None else torch.zeros(self.matrix, device=device)
         return LayerState(matrix, torch.zeros(self.inputs, dtype=dtype, device=device))
 
+    def within(self, block: Tensor, start: int, dtype: torch.dtype) -> "LayerState":
+        """Return the state whose numbers are those of a block, uint8, from byte `start` on: the matrix, and
+        behind it the inputs. dtype: as for `zeros`."""
+        matrix = None
+        if self.matrix is not None:
+            stop = start + math.prod(self.matrix) * torch.float32.itemsize
+            matrix, start = block[start:stop].view(torch.float32).view(self.matrix), stop
+        stop = start + math.prod(self.inputs) * dtype.itemsize
+        return LayerState(matrix, block[start:stop].view(dtype).view(self.inputs))
+
 
 @dataclass(slots=True)
 class LayerState:
@@ -46,19 +57,38 @@ class LayerState:
     def copy(self) -> "LayerState":
         return LayerState(None if self.matrix is None else self.matrix.clone(), self.inputs.clone())
 
-    def read(self) -> NDArray[np.uint8]:
-        """Return the numbers as bytes, uint8 [nbytes]."""
-        parts = [part for part in (self.matrix, self.inputs) if part is not None]
-        return np.concatenate([part.cpu().flatten().view(torch.uint8).numpy() for part in parts])
+    def fill(self, state: "LayerState") -> None:
+        """Take over the numbers of a state, which may be on another device. The host does not wait for them
+        if memory of its own is pinned."""
+        self.inputs.copy_(state.inputs, non_blocking=True)
+        if self.matrix is not None:
+            assert state.matrix is not None
+            self.matrix.copy_(state.matrix, non_blocking=True)
 
-    def like(self, stored: NDArray[np.uint8]) -> "LayerState":
-        """Return the state of this shape that `read` has returned."""
-        flat = torch.from_numpy(stored.copy())  # blocks from a file are read-only
-        inputs = flat[len(flat) - self.inputs.nbytes :].view(self.inputs.dtype).view(self.inputs.shape)
-        if self.matrix is None:
-            return LayerState(None, inputs.to(self.inputs.device))
-        matrix = flat[: self.matrix.nbytes].view(self.matrix.dtype).view(self.matrix.shape)
-        return LayerState(matrix.to(self.matrix.device), inputs.to(self.inputs.device))
+    def clear(self) -> None:
+        """Make it the state before the first token."""
+        self.inputs.zero_()
+        if self.matrix is not None:
+            self.matrix.zero_()
+
+
+class SavedStates:
+    """The states of all layers behind one place of a text, in one block of RAM. Attributes: `layers`, the
+    part of the block that has the state of each layer, by its number; `nbytes`, of the block."""
+
+    def __init__(self, block: Tensor, shapes: Mapping[int, LayerStateShape], dtype: torch.dtype) -> None:
+        """block: uint8 [bytes of all states]. shapes: of the states, by layer. dtype: of the convolutions'
+        inputs."""
+        self.layers: dict[int, LayerState] = {}
+        self.nbytes = 0
+        for layer, shape in shapes.items():
+            self.layers[layer] = part = shape.within(block, self.nbytes, dtype)
+            self.nbytes += part.nbytes
+        self._block = block
+
+    def read(self) -> NDArray[np.uint8]:
+        """Return a copy of the block, uint8 [nbytes]. The device's copies into it must be over."""
+        return self._block.numpy().copy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +138,14 @@ class Tail:
     base: the state from which the rows' paths start. absorbed: the first so many slots of the tail are
     part of it already, since they are plain text; `base` is a copy then, or else the committed state.
     inputs: those of the convolution, [rows, channels]. delta: of the same rows; None if there are none, or
-    the layer has no matrix. saved: states behind so many slots of the tail.
+    the layer has no matrix. saved: the states of all layers behind so many slots of the tail.
     """
 
     base: LayerState
     inputs: Tensor
     delta: DeltaRows | None = None
     absorbed: int = 0
-    saved: dict[int, LayerState] = field(default_factory=dict)
+    saved: dict[int, SavedStates] = field(default_factory=dict)
 
     def known(self) -> Tensor:
         """Return the convolution's inputs that rows behind these may read: [kernel - 1 + rows, channels]."""
@@ -133,6 +163,10 @@ class LayerMemory:
     def drop(self) -> None:
         """Drop the tail, and what a pass has left that did not end."""
         self.tail = Tail(self.state, self.state.inputs[:0])
+        self.forget_pass()
+
+    def forget_pass(self) -> None:
+        """Drop what a pass has left that did not end, with its savepoints."""
         self._pending = None
 
     def propose(self, tail: Tail) -> None:
@@ -169,7 +203,10 @@ class LayerMemory:
         if rest:
             self.tail = Tail(self.state, tail.inputs[rest], None if delta is None else delta.chosen(rest))
 
-    def restore(self, state: LayerState) -> None:
-        """Go back to an earlier state, which is copied."""
-        self.state = state.copy()
+    def restore(self, state: LayerState | None) -> None:
+        """Go back to an earlier state, which is copied; None: that before the first token."""
         self.drop()
+        if state is None:
+            self.state.clear()
+        else:
+            self.state.fill(state)

@@ -177,7 +177,8 @@ def test_savepoints_take_no_more_memory_than_is_counted(kind, monkeypatch, tmp_p
     module.save_pretrained(tmp_path)
     outline = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
     rows = outline.kv_row * 2 * (CAPACITY + 1)
-    assert cache.nbytes == rows + outline.states
+    assert cache.nbytes == rows + 2 * outline.states
+    assert cache.saved_nbytes == SAVEPOINTS * outline.states
     assert cache._shape.layers * cache._shape.record_nbytes <= outline.state_row
 
 

@@ -110,7 +110,8 @@ def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str,
     found = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
     cache = ours(module).new_cache(64)
     assert found.kv_row == 2 * 1 * module.config.num_key_value_heads * head_dim(module.config)
-    assert cache.nbytes == 4 * found.kv_row * 65 + found.states
+    assert cache.nbytes == 4 * found.kv_row * 65 + 2 * found.states
+    assert cache.saved_nbytes == 6 * found.states
     model = ours(module)
     states = model.new_cache(64)
     visible = np.eye(3, dtype=np.bool_)

@@ -224,7 +224,9 @@ def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch):
         assert all(nbytes == cache.state_nbytes for nbytes in cache.savepoints.values())
     assert len(cache.savepoints) == SAVEPOINTS
     rows = 2 * 1 * 2 * (CAPACITY + 1) * 16 * 4  # of the one layer that attends
-    assert cache.nbytes == rows + (2 + SAVEPOINTS) * cache.state_nbytes
+    assert cache.nbytes == rows + 2 * cache.state_nbytes
+    assert cache.saved_nbytes == SAVEPOINTS * cache.state_nbytes
+    assert len(cache._rooms._free) == 0
 
 
 def test_the_newest_savepoints_stay_and_others_are_spread():
