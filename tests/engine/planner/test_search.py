@@ -457,6 +457,14 @@ def test_models_with_windows_are_streamed_to_small_cards(machine, target):
     assert plan.predicted_tokens_per_second > 1.5 * before.predicted_tokens_per_second
 
 
+@pytest.mark.parametrize(("device", "copies"), [("cuda", 2), ("cpu", 8)])
+def test_of_states_a_card_has_two_copies_and_ram_the_savepoints(device, copies):
+    few, more = (replace(SMALL, target=replace(SMALL.target, states=nbytes)) for nbytes in (1000, 3000))
+    before, after = (Candidate(pair, DESKTOP, ASKED, device, 63, False, False) for pair in (few, more))
+    assert after.overhead_nbytes - before.overhead_nbytes == 2000 * copies
+    assert after.ram_beside_card - before.ram_beside_card == 2000 * 6
+
+
 def test_numbers_between_products_take_more_memory_on_cards_before_ampere():
     old = replace(DESKTOP, card=replace(CARD, halves=True))
     asked, of = Asked(2048), SMALL.target
@@ -479,7 +487,7 @@ def test_a_target_is_on_a_card_as_a_whole_only_with_the_memory_of_its_recordings
     assert recorded > 2 * 64 * target.vocabulary * CARD.itemsize
     with_states = replace(SMALL, draft=replace(draft, states=1))  # its passes are not recorded
     more = candidate.overhead_nbytes - replace(candidate, pair=with_states).overhead_nbytes
-    assert more == candidate._recordings_nbytes(draft) - 1
+    assert more == candidate._recordings_nbytes(draft) - 2  # copies of the states
     needed = recorded + candidate.overhead_nbytes
     needed += target.weights * CARD.itemsize if unpacked else target.nbytes
 

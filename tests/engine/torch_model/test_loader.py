@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
+from engine.checkpoints.recurrent import states_nbytes
 from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError, UnsupportedModel
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
@@ -120,6 +121,20 @@ def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(f
         devices.check_context([checkpoint], 101, "F32", cpu)
     assert " 90 tokens" in refused.value.hint
     devices.check_context([checkpoint], 200, "F16", cpu)
+
+
+@pytest.mark.parametrize(("device", "copies"), [("cpu", 8), ("cuda", 2)])
+def test_a_context_needs_memory_for_the_states_that_are_on_the_device(device, copies, tmp_path, monkeypatch):
+    from engine.model import devices
+
+    reference("qwen3_5_text").save_pretrained(tmp_path)
+    checkpoint = open_checkpoint(tmp_path)
+    needed = copies * states_nbytes(checkpoint) + 16 * 2 * 1 * 2 * 16 * 4  # and 16 rows of one layer
+    monkeypatch.setattr(devices, "free_nbytes", lambda device: needed)
+    devices.check_context([checkpoint], 16, "F32", device)
+    monkeypatch.setattr(devices, "free_nbytes", lambda device: needed - 1)
+    with pytest.raises(OutOfMemory):
+        devices.check_context([checkpoint], 16, "F32", device)
 
 
 @pytest.mark.parametrize("ampere", [True, False])
