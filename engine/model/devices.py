@@ -70,7 +70,7 @@ def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, de
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
     tokens, in the format `form`. The hint names a context that fits."""
     models = [describe(checkpoint) for checkpoint in checkpoints]
-    copies = WORKING + (0 if device != "cpu" else SAVEPOINTS)
+    copies = WORKING + (SAVEPOINTS if device == "cpu" else 0)
     states = copies * sum(map(states_nbytes, checkpoints))
 
     def needed(context: int) -> int:

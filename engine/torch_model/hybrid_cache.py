@@ -74,16 +74,18 @@ class HybridCache(TensorCache):
 
     @torch.inference_mode()
     def read_states(self, length: int) -> NDArray[np.uint8]:
-        if length in self._savepoints.states:
-            self._rooms.wait()
-            return self._savepoints.states[length].read()
-        block = np.empty(self.state_nbytes, np.uint8)
-        self._copy_to(self._rooms.within(block))
-        return block
+        saved = self._savepoints.states.get(length)
+        if saved is None:
+            saved = self._rooms.within(np.empty(self.state_nbytes, np.uint8))
+            self._copy_to(saved)
+        self._rooms.wait()
+        return saved.read()
 
     @torch.inference_mode()
     def write_states(self, states: NDArray[np.uint8]) -> None:
-        self._restore(self._rooms.within(states.copy()))  # blocks from a file are read-only
+        saved = self._rooms.within(states.copy())  # blocks from a file are read-only
+        self._restore(saved)
+        self._rooms.wait()  # before that memory is freed
 
     def memory(self, layer: int) -> LayerMemory:
         """Return the memory of a layer that has a state."""
@@ -118,11 +120,8 @@ class HybridCache(TensorCache):
         before = self.length
         passed: dict[int, SavedStates] = {}
         for memory in self._memories.values():
-            passed |= {
-                before + slots: saved
-                for slots, saved in memory.tail.saved.items()
-                if slots <= len(tail_slots)
-            }
+            saved = memory.tail.saved.items()
+            passed |= {before + slots: states for slots, states in saved if slots <= len(tail_slots)}
             memory.keep(tail_slots, survivors)
         super().keep(tail_slots, survivors)
         self._savepoints.states |= passed
@@ -163,6 +162,7 @@ class HybridCache(TensorCache):
             saved.layers[layer].fill(memory.state)
 
     def _restore(self, saved: SavedStates | None) -> None:
+        """Go back to saved states, which are copied; None: to those before the first token."""
         for layer, memory in self._memories.items():
             memory.restore(saved.layers[layer] if saved else None)
 
