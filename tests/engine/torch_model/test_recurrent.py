@@ -226,7 +226,7 @@ def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch):
     rows = 2 * 1 * 2 * (CAPACITY + 1) * 16 * 4  # of the one layer that attends
     assert cache.nbytes == rows + 2 * cache.state_nbytes
     assert cache.saved_nbytes == SAVEPOINTS * cache.state_nbytes
-    assert len(cache._rooms._free) == 0
+    assert not cache._rooms._free  # no room more was ever needed
 
 
 def test_the_newest_savepoints_stay_and_others_are_spread():
