@@ -92,8 +92,8 @@ class Packed:
         return operations.unpacking(*of) != "processor"
 
     def give(self, parts: Sequence[Tensor] | Sequence[NDArray[np.uint8]]) -> None:
-        """Set the parts, none to let go of them; arrays in RAM are not copied, but for small ones that are not
-        aligned."""
+        """Set the parts, none to let go of them; arrays in RAM are not copied, but for small ones that are
+        not aligned."""
         tensors = [part for part in parts if isinstance(part, Tensor)]
         arrays = [torch.from_numpy(part) for part in parts if not isinstance(part, Tensor)]
         self.parts = aligned_parts(self.format, arrays) if arrays else tensors
