@@ -289,16 +289,19 @@ class Bench:
         overlaps: Sequence[protocol.Overlap] = ("auto",),
     ) -> list[Cell]:
         """Return every combination of drafter, budget, sampling and overlap; drafters without trees have no
-        budget, and those that cannot draft ahead no overlap.
+        budget, and those that cannot draft ahead beside this target no overlap.
 
         Raises BadOption if a drafter is unknown or cannot be used with the loaded models.
         """
+        from engine.decoding.ahead import hindrance
+
         cells: dict[Cell, None] = {}
         for sampling in samplings:
             for name in drafters:
                 drafter = self._session.drafter(name)
                 trees = drafter.defaults.budget > 0
-                for budget, overlap in product(budgets, overlaps if drafter.drafts_ahead else OVERLAPS[1:2]):
+                only_turns = hindrance(drafter, self._session.pair.target.model)
+                for budget, overlap in product(budgets, OVERLAPS[1:2] if only_turns else overlaps):
                     cells[Cell(drafter.name, budget if trees else 0, sampling.plain(), overlap)] = None
         return list(cells)
 

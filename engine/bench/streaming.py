@@ -264,10 +264,11 @@ class AnswerTimes:
 
     def only_turns(self) -> str:
         """Return why the draft cannot go on while the target verifies, as a sentence; "" if it can."""
-        from engine.decoding.ahead import hindrance
+        from engine.decoding.ahead import about_hindrance, hindrance
 
         assert self._engine.session is not None
-        return hindrance(self._engine.session.drafter("specexec"), _target(self._engine))
+        drafter = self._engine.session.drafter("specexec")
+        return about_hindrance(hindrance(drafter, _target(self._engine)), drafter.name)
 
     def with_trees(self, budget: int, temperature: float) -> list[Iterations]:
         """Return the iterations of answers in which draft and target take turns, and of answers in which the

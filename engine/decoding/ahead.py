@@ -9,9 +9,8 @@ from engine.decoding.budget import chances_of, on_the_drafters_scale
 from engine.decoding.iteration import Iterated, Rule
 from engine.decoding.slowdown import Slowdown
 from engine.drafting import Drafter, TreeLimits
-from engine.errors import BadOption
 from engine.model.interface import Model
-from engine.protocol import Overlap
+from engine.protocol import Hindrance, Overlap
 
 # How many nodes may be expanded ahead: so many times the budget, and so many at most. Time ends the growth
 # earlier: a draft model expands some hundred nodes in a pass of half a second.
@@ -153,27 +152,38 @@ def ahead_rule(
     """Return `rule` with growth ahead; None if the draft is never to compute while the target does.
 
     payoffs: what was measured so far, by the names of drafters; it is added to. Nothing is measured on a
-    graphics card, where the draft goes on only for "on". Raises BadOption for that if the target's passes
-    cannot run beside others.
+    graphics card, where the draft goes on only for "on".
     """
-    if overlap == "on" and not target.runs_apart:
-        raise BadOption(hindrance(drafter, target), "Leave out --overlap, or choose auto.")
     if overlap == "off" or hindrance(drafter, target):
         return None
     if overlap == "on":
         return GrowingAhead(rule)
     streamer = target.streamer
-    if target.device != "cpu" or not streamer or not streamer.pass_nbytes:
+    if target.device != "cpu" or streamer is None:
         return None
     return GrowingAhead(rule, payoffs.setdefault(drafter.name, Payoff(streamer)))
 
 
-def hindrance(drafter: Drafter, target: Model) -> str:
-    """Return why this drafter cannot go on while this target verifies, as a sentence; "" if it can."""
-    if not target.runs_apart:
-        return "The draft cannot go on while this target verifies on the graphics card."
+def hindrance(drafter: Drafter, target: Model) -> Hindrance | None:
+    """Return why this drafter cannot go on while this target verifies; None if it can."""
     if not drafter.drafts_ahead:
-        return f"The drafter {drafter.name} keeps no tree beyond the verdict with these models."
+        return "drafter"
+    if not target.runs_apart:
+        return "card"
+    if target.device == "cpu" and not (target.streamer and target.streamer.pass_nbytes):
+        return "memory"
+    return None
+
+
+def about_hindrance(hindrance: Hindrance | None, drafter: str) -> str:
+    """Return a sentence about it; "" if there is none. drafter: its name."""
+    match hindrance:
+        case "drafter":
+            return f"The drafter {drafter} keeps no tree beyond the verdict with these models."
+        case "card":
+            return "The draft cannot go on while this target verifies on the graphics card."
+        case "memory":
+            return "This target is wholly in memory: it never waits, which is when the draft could go on."
     return ""
 
 

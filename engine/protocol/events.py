@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Union
 
 from msgspec import Meta, Struct
 
-from engine.protocol.requests import AnswerRecording, Load
+from engine.protocol.requests import AnswerRecording, Hindrance, Load
 
 __all__ = [
     "CARD_FAILED_STATUS", "CARD_FAULT_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "DiskSilence", "EngineLost", "Event", "ExpertFigures", "Failed",
@@ -378,7 +378,9 @@ class Answer(Struct, tag=True, kw_only=True):
     # None: `budgets` suffice to reproduce the answer, or nothing does: another engine or another memory plan went on with it
     recording: AnswerRecording | None = None
     speculation: Speculation | None = None  # what an engine says that does not tell its trees
-    note: str = ""  # text for the user: how the engine's memory plan changed during the answer
+    # text for the user: why draft and target took turns although they were to overlap, and how the engine's memory plan changed during the answer
+    note: str = ""
+    hindrance: Hindrance | None = None  # why they took turns; None if they did not, or were not to overlap
     thought: str = ""  # as in AnswerBegun
     thought_tokens: int = 0  # number of tokens of the thought with which the answer begins, with its marks
     thought_s: float = 0.0  # seconds from the first token of the answer to the last one of the thought

@@ -9,14 +9,17 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "AnswerRecording", "Cancel", "Chat", "Constraint", "Count", "Forget", "GrownTree", "Leave",
-    "Load", "Message", "Options", "Overlap", "Request", "Shutdown", "TemplateInput", "TemplateOption", "Tool",
+    "MAX_BUDGET", "AnswerRecording", "Cancel", "Chat", "Constraint", "Count", "Forget", "GrownTree", "Hindrance",
+    "Leave", "Load", "Message", "Options", "Overlap", "Request", "Shutdown", "TemplateInput", "TemplateOption", "Tool",
     "ToolCall", "Unload", "begun_in",
 ]  # fmt: skip
 
 MAX_BUDGET = 4096
 
 Overlap = Literal["auto", "on", "off"]
+# Why a draft cannot go on while its target verifies: it keeps no tree beyond the verdict; the target's passes on a
+# graphics card run beside no others; or the whole target is in memory, and leaves the processor to no one.
+Hindrance = Literal["drafter", "card", "memory"]
 
 
 class ToolCall(Struct, forbid_unknown_fields=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from engine import protocol
+from engine.decoding.ahead import about_hindrance
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled
 from engine.decoding.regrowth import grown_tree
 from engine.decoding.verdict import LogProbs
@@ -35,9 +36,11 @@ class AnswerWriter:
         *,
         seed: int,
         reused_tokens: int,
+        hindrance: protocol.Hindrance | None = None,
     ) -> None:
         """figures: those of this answer, all zero. seed: with which tokens are chosen. reused_tokens: number
-        of tokens at the start of the prompt whose rows are in the target's cache."""
+        of tokens at the start of the prompt whose rows are in the target's cache. hindrance: why draft and
+        target take turns although they were to overlap."""
         self.cancelled = False
         self._request = request
         self._prompt = prompt
@@ -47,6 +50,7 @@ class AnswerWriter:
         self._emit = emit
         self._seed = seed
         self._reused_tokens = reused_tokens
+        self._hindrance = hindrance
         self._not_reread = reused_tokens  # fewer than there are rows for, where heads read more anew
         self._is_resumed = False
         self._text = AnswerText(request.options, pair.tokenizer, prompt.thought, prompt.beginning)
@@ -196,10 +200,17 @@ class AnswerWriter:
             drafted=figures.drafted,
             accepted=figures.accepted,
             recording=self._recording(),
+            note=self._note(),
+            hindrance=self._hindrance,
             thought=self._prompt.thought,
             thought_tokens=self._text.thought_tokens,
             thought_s=self._text.thought_s,
         )
+
+    def _note(self) -> str:
+        if self._hindrance is None:
+            return ""
+        return f"Draft and target took turns. {about_hindrance(self._hindrance, self._drafter.name)}"
 
     def _recording(self) -> protocol.AnswerRecording | None:
         if self._pair.target.model.rounds_alike or self._is_resumed:

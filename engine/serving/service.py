@@ -123,7 +123,7 @@ class EngineService:
                 if expected and self._is_predicted(answer.drafter):
                     self.fitted.learn(self.session.usual)
                 self.session.pair.target.model.remember()
-                return structs.replace(answer, note=note)
+                return structs.replace(answer, note=" ".join(filter(None, [answer.note, note])))
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)
             begun = self.session.begun

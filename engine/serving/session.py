@@ -174,7 +174,7 @@ class Session:
         for known in self._known:
             known.owner = request.conversation
         sampler = self._sampler(options, prompt)
-        rule, ahead = self._rules.of(drafter, options)
+        rule, ahead, hindrance = self._rules.of(drafter, options)
         most = options.recording.reused_tokens if options.recording else None
         figures = AnswerFigures(self.pair.target, started)
         writer = AnswerWriter(
@@ -186,6 +186,7 @@ class Session:
             emit,
             seed=sampler.seed,
             reused_tokens=self.pair.target.align(prompt.tokens[:-1][:most]),
+            hindrance=hindrance,
         )
         if begun is None:
             writer.begin()

@@ -1,9 +1,10 @@
 """The rules that set the limits of each tree, kept from one answer of a session to the next."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 from engine import firsts, protocol
-from engine.decoding.ahead import Payoff, ahead_rule
+from engine.decoding.ahead import Payoff, ahead_rule, hindrance
 from engine.decoding.budget import START, AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.cost import WorkDone
@@ -16,6 +17,15 @@ from engine.planner import TreePlan
 from engine.serving.pair import LoadedPair
 
 
+class AnswerRule(NamedTuple):
+    """The rule that sets the limits of each tree of an answer. Attributes: `ahead`: whether the drafter may
+    go on while the target verifies; `hindrance`: why it cannot, where it was to."""
+
+    rule: Rule
+    ahead: bool = False
+    hindrance: protocol.Hindrance | None = None
+
+
 class TreeRules:
     """The rules of each drafter of a pair, with what they have learnt."""
 
@@ -26,16 +36,18 @@ class TreeRules:
         self._learnt: dict[str, Rule] = {}  # by drafter
         self._payoffs: dict[str, Payoff] = {}  # by drafter: whether it pays that it goes on in passes
 
-    def of(self, drafter: Drafter, options: protocol.Options) -> tuple[Rule, bool]:
-        """Return the rule that sets the limits of each tree of an answer, and whether the drafter may go on
-        while the target verifies. Raises BadOption."""
+    def of(self, drafter: Drafter, options: protocol.Options) -> AnswerRule:
+        """Return the rule of an answer. Raises BadOption."""
         rule = self._limits(drafter, options)
         if options.recording:
-            return Regrown(rule, options.recording, self._most), False
+            return AnswerRule(Regrown(rule, options.recording, self._most))
         if options.budgets:
             rule = Replayed(rule, [min(budget, self._most) for budget in options.budgets])
-        ahead = ahead_rule(options.overlap, drafter, self._pair.target.model, rule, self._payoffs)
-        return (rule, False) if ahead is None else (ahead, True)
+        target = self._pair.target.model
+        ahead = ahead_rule(options.overlap, drafter, target, rule, self._payoffs)
+        if ahead is not None:
+            return AnswerRule(ahead, ahead=True)
+        return AnswerRule(rule, hindrance=hindrance(drafter, target) if options.overlap == "on" else None)
 
     def _limits(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for

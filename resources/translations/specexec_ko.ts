@@ -5965,6 +5965,18 @@ other: everything else</source>
             <translation>타깃 계산에 가장 오래 걸렸습니다. 연산 장치가 병목입니다.</translation>
         </message>
         <message>
+            <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
+            <translation>드래프트와 타깃이 번갈아 실행되었습니다. 이 타깃이 그래픽 카드에서 검증하는 동안에는 드래프트가 계속할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>Draft and target took turns: the drafter {} keeps no tree beyond the verdict.</source>
+            <translation>드래프트와 타깃이 번갈아 실행되었습니다. 드래프터 {}은(는) 검증이 끝나면 트리를 유지하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>Draft and target took turns: the target is wholly in memory, so that it never waits for weights while the draft could go on.</source>
+            <translation>드래프트와 타깃이 번갈아 실행되었습니다. 타깃이 모두 메모리에 있어, 가중치를 기다리며 드래프트에 차례를 내줄 때가 없습니다.</translation>
+        </message>
+        <message>
             <source>Drafting took the most time: a smaller budget or a smaller draft may be faster.</source>
             <translation>초안 작성에 가장 오래 걸렸습니다. 예산을 줄이거나 더 작은 드래프트를 쓰면 빨라질 수 있습니다.</translation>
         </message>

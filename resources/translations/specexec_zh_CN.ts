@@ -5965,6 +5965,18 @@ other: everything else</source>
             <translation>目标模型的计算用时最多：瓶颈在计算设备。</translation>
         </message>
         <message>
+            <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
+            <translation>草稿模型与目标模型轮流运行：此目标模型在显卡上验证时，草稿模型无法继续起草。</translation>
+        </message>
+        <message>
+            <source>Draft and target took turns: the drafter {} keeps no tree beyond the verdict.</source>
+            <translation>草稿模型与目标模型轮流运行：起草方法 {} 在验证结束后不保留词元树。</translation>
+        </message>
+        <message>
+            <source>Draft and target took turns: the target is wholly in memory, so that it never waits for weights while the draft could go on.</source>
+            <translation>草稿模型与目标模型轮流运行：目标模型完全在内存中，从不等待权重，因此草稿模型没有可继续起草的时机。</translation>
+        </message>
+        <message>
             <source>Drafting took the most time: a smaller budget or a smaller draft may be faster.</source>
             <translation>起草用时最多：减小预算或换用更小的草稿模型也许更快。</translation>
         </message>

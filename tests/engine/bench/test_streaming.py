@@ -10,6 +10,9 @@ from engine.bench.streaming import AnswerTimes, StreamingReport, table
 from engine.bench.timings import Timings
 from tests.engine.bench.tiny import tiny_session
 
+# Targets beside whose passes others may run, and one beside whose passes none may.
+STREAMED = SimpleNamespace(device="cpu", runs_apart=True, streamer=SimpleNamespace(pass_nbytes=1))
+RECORDED = SimpleNamespace(runs_apart=False)
 RESIDENT = {1: Timings(0.1, 0.1, 0.1), 8: Timings(0.3, 0.3, 0.3)}
 
 
@@ -31,7 +34,7 @@ class Scripted:
         self.now, self._link_s = 0.0, link_s
         self._seconds = {"off": iter(turns), "on": iter(ahead)}
         self.asked = []
-        model = SimpleNamespace(runs_apart=True)
+        model = STREAMED
         self.pair = SimpleNamespace(target=SimpleNamespace(model=model))
 
     def sweep(self):
@@ -61,7 +64,8 @@ class Scripted:
         return answers, answers.with_trees(8, temperature)
 
 
-def test_a_draft_that_can_go_on_has_a_row_of_its_own():
+def test_a_draft_that_can_go_on_has_a_row_of_its_own(monkeypatch):
+    monkeypatch.setattr(streaming, "_target", lambda engine: STREAMED)
     answers = times(tiny_session())
     iterations = answers.with_trees(8, 0.0)
     assert [each.overlaps for each in iterations] == [False, True]
@@ -113,7 +117,7 @@ def test_answers_of_both_ways_alternate_and_their_medians_are_told():
 def test_where_the_draft_cannot_go_on_this_is_said_in_place_of_a_row(hindrance, said, monkeypatch):
     session = tiny_session()
     if hindrance == "card":
-        monkeypatch.setattr(streaming, "_target", lambda engine: SimpleNamespace(runs_apart=False))
+        monkeypatch.setattr(streaming, "_target", lambda engine: RECORDED)
     else:
         monkeypatch.setattr(session.drafter("specexec"), "drafts_ahead", False)
     answers = times(session)

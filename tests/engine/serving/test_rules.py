@@ -1,12 +1,14 @@
 """The rules that set the limits of trees, from one answer of a session to the next."""
 
+import pytest
+
 from engine.decoding.chain_length import ChainLength
 from engine.protocol import Chat, Message, Options
 from tests.engine.test_every_drafter import session
 
 
-def answer(asked, **options):
-    options = Options(drafter="sps", seed=1, temperature=0.7, **options)
+def answer(asked, drafter="sps", **options):
+    options = Options(drafter=drafter, seed=1, temperature=0.7, **options)
     chat = Chat(id=0, messages=[Message("user", "xyz")], options=options)
     return asked.answer(chat, lambda event: None, lambda: False)
 
@@ -33,6 +35,35 @@ def test_with_renewed_drafters_it_is_measured_anew_whether_drafting_ahead_pays(m
             asked.renew_drafters()
         answer(asked, max_new_tokens=2)
     assert known == [[], ["sps"], []]
+
+
+@pytest.mark.parametrize(
+    ("drafter", "why", "said"),
+    [
+        ("none", "drafter", "The drafter none keeps no tree"),
+        ("sps", "drafter", "The drafter sps keeps no tree"),
+        ("specexec", "memory", "wholly in memory"),
+    ],
+)
+def test_where_draft_and_target_cannot_overlap_as_asked_the_answer_says_why(drafter, why, said):
+    asked = session()
+    turns = answer(asked, drafter, overlap="off", max_new_tokens=6)
+    found = answer(asked, drafter, overlap="on", max_new_tokens=6)
+    assert found.token_ids == turns.token_ids
+    assert found.hindrance == why
+    assert found.note.startswith("Draft and target took turns.")
+    assert said in found.note
+    assert "--overlap" not in found.note
+    for other in (turns, answer(asked, drafter, max_new_tokens=6)):
+        assert (other.hindrance, other.note) == (None, ""), "nobody asked for more"
+
+
+def test_a_target_that_is_recorded_on_a_card_takes_turns_and_the_answer_says_so(monkeypatch):
+    asked = session()
+    monkeypatch.setattr(type(asked.pair.target.model), "runs_apart", False)
+    found = answer(asked, "specexec", overlap="on", max_new_tokens=6)
+    assert found.hindrance == "card"
+    assert "on the graphics card" in found.note
 
 
 def test_a_rule_is_asked_for_limits_once_for_each_tree_and_once_for_the_prompt(monkeypatch):
