@@ -23,7 +23,8 @@ STALE = 64  # iterations after which the way that is not taken is tried anew
 
 class StreamedLink(Protocol):
     """The way on which the target's weights come. `waited_s`: seconds since the start in which the target has
-    waited for bytes; `idle_s`: seconds in which the link stood still, because there was no room for more."""
+    waited for bytes; `idle_s`: seconds in which the link stood still, because there was no room for more, or
+    nobody knew which experts would be next."""
 
     @property
     def waited_s(self) -> float: ...
@@ -35,7 +36,8 @@ class StreamedLink(Protocol):
 class Payoff:
     """Measures what drafting ahead can win, and then whether it does.
 
-    Reading goes on while a draft grows the tree, until the ring is full; from then on the link stands still.
+    Reading goes on while a draft grows the tree, until the ring is full, and the experts are there that the
+    next pass of a mixture may choose; from then on the link stands still.
     If the pass then waits for bytes, this time was lost, so the shorter of the two is what drafting ahead can
     win. It is measured in iterations whose tree was begun anew: these take turns even if trees grow ahead.
 

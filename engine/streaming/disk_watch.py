@@ -50,6 +50,7 @@ class DiskWatch:
         self._guard = threading.Lock()
         self._reads = 0  # that are under way
         self._answered = 0.0  # when the last read ended, or the first of those under way began
+        self._idle_s, self._idle_since = 0.0, crew.now()  # until the first read began that is under way
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -66,6 +67,12 @@ class DiskWatch:
         none."""
         with self._guard:
             return self._crew.now() - self._answered if self._reads else 0.0
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since the start in which no read was under way."""
+        with self._guard:
+            return self._idle_s + (0.0 if self._reads else self._crew.now() - self._idle_since)
 
     def wait(self, changed: Condition, is_over: Callable[[], bool]) -> None:
         """Wait on a condition, whose lock is held, until `is_over`.
@@ -115,9 +122,14 @@ class DiskWatch:
 
     def _count(self, more: int) -> None:
         with self._guard:
+            now = self._crew.now()
             if more < 0 or not self._reads:
-                self._answered = self._crew.now()
+                self._answered = now
+            if not self._reads:
+                self._idle_s += now - self._idle_since
             self._reads += more
+            if not self._reads:
+                self._idle_since = now
 
 
 def end_if_interrupted() -> None:

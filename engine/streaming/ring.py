@@ -23,8 +23,7 @@ class Ring:
     next.
 
     Attributes: `nbytes`: bytes of all slots; `moved`: bytes fetched since the start; `waited_s`: seconds that
-    `fetch` has waited since the start for chunks to be read; `idle_s`: seconds since the start in which
-    nothing was read, because every slot was full; `on_wait`: as that of `Streamer`.
+    `fetch` has waited since the start for chunks to be read; `on_wait`: as that of `Streamer`.
     """
 
     def __init__(
@@ -49,7 +48,6 @@ class Ring:
         self._view = self._bytes.data
         self.nbytes = slots * self._slot_nbytes
         self.waited_s = 0.0
-        self.idle_s = 0.0
         self.moved = 0
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._crew = crew
@@ -59,7 +57,6 @@ class Ring:
         self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
         self._missing: dict[int, int] = {}  # by step: number of pieces still to arrive
         self._reading = 0
-        self._idle_since: float | None = None
         self._error: Exception | None = None
         self._closed = False
         self._watch = watch
@@ -172,7 +169,6 @@ class Ring:
             while not self._closed:
                 if self._pieces:
                     self._reading += 1
-                    self._end_idleness()
                     return self._pieces.pop(0)
                 if self._error is None and self._queue in self._schedule.chunks:
                     extents = self._chunks[self._schedule.chunks[self._queue]].extents
@@ -180,15 +176,8 @@ class Ring:
                     self._missing[self._queue] = len(self._pieces)
                     self._queue += 1
                     continue
-                if not self._reading and self._idle_since is None:
-                    self._idle_since = self._crew.now()
                 self._changed.wait()
         return None
-
-    def _end_idleness(self) -> None:
-        if self._idle_since is not None:
-            self.idle_s += self._crew.now() - self._idle_since
-            self._idle_since = None
 
 
 def pieces(extent: Extent) -> list[Extent]:

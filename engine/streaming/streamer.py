@@ -272,8 +272,9 @@ class Streamer:
 
     @property
     def idle_s(self) -> float:
-        """On the CPU, seconds since the start in which the disk stood still, because every slot was full."""
-        return self._ring.idle_s if isinstance(self._ring, Ring) else 0.0
+        """Seconds since the start in which the disk stood still: every slot of the ring was full, and the
+        cache lacked no expert that was chosen or guessed."""
+        return self.watch.idle_s
 
     def replace_files(self, replaced: Callable[[Readable], Readable]) -> None:
         """Read each file through what `replaced` returns for it."""

@@ -5,6 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from engine.bench.simulation.clock import VirtualClock
+from engine.bench.simulation.model import SizedMatrix
+from engine.checkpoints import Span
 from engine.decoding.ahead import (
     LAST,
     SHARE,
@@ -21,7 +24,10 @@ from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
 from engine.drafting.sps import SpsDrafter
+from engine.formats import format_named
 from engine.model.sequence import Sequence
+from engine.streaming import Streamer, WeightLimits
+from engine.streaming.chunks import StoredMatrix
 from engine.tree import TokenTree
 from tests.engine.decoding.paths import VOCABULARY, PathModel
 from tests.engine.decoding.test_ahead import CAPACITY, DRAFTS, pair
@@ -169,6 +175,68 @@ def test_what_counts_is_seconds_per_token_and_not_per_iteration():
             tree = chain(0.5, nodes_ahead if limits.ahead else 8)
             payoff.observe(iterated(limits, 0, ahead_s if limits.ahead else 0.6, tree))
         assert payoff.pays == pays
+
+
+class StreamedMixtures:
+    """A disk, and a target whose layers have mixtures, in virtual time: each pass chooses other experts."""
+
+    READ_S, COMPUTE_S, DRAFT_S = 0.02, 0.01, 0.3
+    LAYERS, EXPERTS, CHOSEN, NBYTES = 4, 16, 3, 4096
+
+    def __init__(self, clock, folder):
+        self.clock, self.random = clock, np.random.default_rng(1)
+        path, f32 = folder / "weights", format_named("F32")
+        self.experts = [
+            [SizedMatrix("", (1, self.NBYTES // 4), f32, self.NBYTES) for _ in range(self.EXPERTS)]
+            for _ in range(self.LAYERS)
+        ]
+        stored = [
+            StoredMatrix(matrix, (Span(path, 0, self.NBYTES, (self.NBYTES,), "U8"),), (layer, number))
+            for layer, experts in enumerate(self.experts)
+            for number, matrix in enumerate(experts)
+        ]
+        limits = WeightLimits(12 * self.NBYTES)
+        self.streamer = Streamer(stored, limits, {path: self}, None, clock)
+        self.streamer.start(lambda done, total: None)
+
+    def read(self, into, offset, needed):
+        self.clock.sleep(self.READ_S)
+
+    def close(self):
+        pass
+
+    def run(self):
+        for experts in self.experts:
+            chosen = [experts[at] for at in self.random.permutation(self.EXPERTS)[: self.CHOSEN]]
+            self.streamer.choose(chosen, [chosen])
+            for matrix in chosen:
+                self.streamer.fetch(matrix)
+            self.clock.sleep(self.COMPUTE_S)
+
+    def iterate(self, rule):
+        """Draft and verify in turn; return whether the tree might have grown ahead."""
+        limits = rule.choose()
+        self.clock.sleep(self.DRAFT_S)
+        began = self.clock.now()
+        self.run()
+        rule.observe(iterated(limits, 0, self.clock.now() - began))
+        return limits.ahead > 0
+
+
+def test_auto_tries_both_ways_beside_streamed_mixtures(tmp_path, monkeypatch):
+    """While the draft grows a tree, nobody knows what experts the pass will wait for."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    clock = VirtualClock()
+
+    def work():
+        target = StreamedMixtures(clock, tmp_path)
+        model = SimpleNamespace(device="cpu", runs_apart=True, streamer=target.streamer)
+        rule = rule_for("auto", pair()[1], model)
+        ways = [target.iterate(rule) for _ in range(2 * LAST)]
+        target.streamer.close()
+        return ways
+
+    assert clock.run(work) == [False] + [True] * LAST + [False] * (LAST - 1)
 
 
 def test_a_way_that_has_become_quicker_is_found():

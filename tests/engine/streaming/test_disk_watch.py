@@ -117,6 +117,27 @@ def test_a_user_who_cannot_be_told_changes_nothing():
         reader.run(10_000.0)
 
 
+def test_a_disk_stands_still_while_no_read_is_under_way():
+    clock = VirtualClock()
+    clock.seconds = 100.0
+    watch, seen = DiskWatch("a-model.gguf", clock), []
+
+    def read(begins, seconds):
+        clock.sleep(begins)
+        with watch.reading():
+            clock.sleep(seconds)
+
+    def work():
+        for begins, seconds in ((1.0, 4.0), (2.0, 5.0), (9.0, 1.0)):  # two at once, and one later
+            clock.start(lambda begins=begins, seconds=seconds: read(begins, seconds), "reader")
+        for second in (101.5, 106.5, 108.5, 109.5, 112.5):
+            clock.sleep_until(second)
+            seen.append(watch.idle_s)
+
+    clock.run(work)
+    assert seen == pytest.approx([1.0, 1.0, 2.5, 3.0, 5.5])
+
+
 def test_a_thread_whose_read_is_not_answered_is_not_waited_for():
     clock = VirtualClock()
     watch = DiskWatch("a-model.gguf", clock)

@@ -232,19 +232,3 @@ def test_stop_ends_a_restart_on_a_disk_that_hangs_and_the_next_pass_restarts(dat
     for number in range(1, len(chunks)):  # as if there had been no restart: these chunks were planned
         assert fetch(ring, chunks, number) == [content[number]]
     ring.close()
-
-
-def test_a_ring_counts_how_long_the_disk_stands_still(data, opened):
-    chunks = [make_chunk([each]) for each in data[0]]
-    files = {path: CountedFile(file, 0.01) for path, file in opened.items()}
-    ring = Ring(chunks, 3, files, memory, WATCH)
-    ring.fetch(0)
-    while ring._idle_since is None:  # until the slots are full
-        time.sleep(0.001)
-    before = ring.idle_s
-    time.sleep(0.1)
-    ring.fetch(1)
-    while ring.idle_s == before:
-        time.sleep(0.001)
-    assert 0.1 <= ring.idle_s - before < 5
-    ring.close()
