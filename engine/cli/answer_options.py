@@ -47,8 +47,7 @@ def add_drafting_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "on", "off"),
         default="auto",
         help="whether a draft model goes on drafting while the target waits for its streamed weights; the "
-        "text stays the same (default: auto, on the processor where measuring shows that it pays, and never "
-        "on a graphics card)",
+        "text stays the same (default: auto, where measuring shows that it pays)",
     )
 
 

@@ -43,11 +43,13 @@ class Payoff:
 
     What it costs is that the target computes more slowly beside a draft, and that a tree which must hurry may
     be poorer. So where something can be won, some iterations are done either way, and from then on those of
-    the way that takes less time per token. How many tokens a tree gives is largely chance; so those count
+    the way that takes less time per token. A card does not tell when it waits: there, all that is known is
+    whether both ways are to be tried. How many tokens a tree gives is largely chance; so those count
     that its drafter promises, on a scale that is the same either way.
     """
 
-    def __init__(self, link: StreamedLink) -> None:
+    def __init__(self, link: StreamedLink | None) -> None:
+        """link: None if it does not tell, so that both ways are tried in any case."""
         self._link = link
         self._before = 0.0, 0.0
         self._shares: deque[float] = deque(maxlen=LAST)
@@ -63,8 +65,9 @@ class Payoff:
 
     @property
     def pays(self) -> bool:
-        """Whether the draft should go on; False until an iteration has shown that this can save time."""
-        if not self._shares or median(self._shares) < WORTHWHILE:
+        """Whether the draft should go on; False until an iteration has shown that this can save time, where
+        the link tells."""
+        if self._link and (not self._shares or median(self._shares) < WORTHWHILE):
             return False
         for way in (True, False):
             if len(self._costs[way]) < LAST:
@@ -73,14 +76,15 @@ class Payoff:
 
     def begin(self) -> None:
         """Note that an iteration begins."""
-        self._before = self._link.waited_s, self._link.idle_s
+        if self._link:
+            self._before = self._link.waited_s, self._link.idle_s
 
     def observe(self, iteration: Iterated) -> None:
         if not iteration.limits.budget:
             return
         self._slowdown.observe(iteration)
         way, seconds = bool(iteration.limits.ahead), iteration_s(iteration)
-        if not iteration.survivors:
+        if self._link and not iteration.survivors:
             waited, idle = self._before
             lost = min(self._link.waited_s - waited, self._link.idle_s - idle)
             self._shares.append(lost / seconds)
@@ -149,21 +153,27 @@ class GrowingAhead:
 
 
 def ahead_rule(
-    overlap: Overlap, drafter: Drafter, target: Model, rule: Rule, payoffs: dict[str, Payoff]
+    overlap: Overlap,
+    drafter: Drafter,
+    target: Model,
+    rule: Rule,
+    payoffs: dict[str, Payoff],
+    is_moving: bool,
 ) -> GrowingAhead | None:
     """Return `rule` with growth ahead; None if the draft is never to compute while the target does.
 
-    payoffs: what was measured so far, by the names of drafters; it is added to. Nothing is measured on a
-    graphics card, where the draft goes on only for "on".
+    payoffs: what was measured so far, by the names of drafters; it is added to. is_moving: whether the plan
+    says that moving bytes is what limits the speed. Where it does not, "auto" leaves a graphics card alone.
     """
     if overlap == "off" or hindrance(drafter, target):
         return None
     if overlap == "on":
         return GrowingAhead(rule)
-    streamer = target.streamer
-    if target.device != "cpu" or streamer is None:
+    on_card = target.device != "cpu"
+    if on_card and not (is_moving and target.streamer):
         return None
-    return GrowingAhead(rule, payoffs.setdefault(drafter.name, Payoff(streamer)))
+    payoff = Payoff(None if on_card else target.streamer)
+    return GrowingAhead(rule, payoffs.setdefault(drafter.name, payoff))
 
 
 def hindrance(drafter: Drafter, target: Model) -> Hindrance | None:

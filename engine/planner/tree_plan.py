@@ -17,13 +17,15 @@ class TreePlan:
 
     Attributes: `first`: the budget of the first one, None for the drafter's default; `most`: that of the
     largest one for which there is memory; `iteration_s`: budget -> predicted seconds of an iteration;
-    `computing_s`: the same if the cache of experts has all that are chosen.
+    `computing_s`: the same if the cache of experts has all that are chosen; `is_moving`: whether moving bytes
+    is what limits the speed.
     """
 
     first: int | None
     most: int
     iteration_s: Callable[[int], float]
     computing_s: Callable[[int], float]
+    is_moving: bool = False
 
 
 def tree_plan(machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan) -> TreePlan | None:
@@ -47,6 +49,7 @@ def tree_plan(machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Pl
         first.most_budget(placement),
         lambda budget: predict(candidate(budget), placement, known).s,
         lambda budget: predict(candidate(budget), placement, known, missing=False).s,
+        plan.limited_by in ("disk", "PCIe"),
     )
 
 

@@ -136,7 +136,7 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     budgets: list[Annotated[int, Meta(ge=0, le=MAX_BUDGET)]] = []
     # to reproduce an answer that has one, copy it here; it takes the place of `budgets` and `overlap`
     recording: AnswerRecording | None = None
-    # whether the draft goes on while the target verifies; "auto": on the processor, where measuring shows that it pays
+    # whether the draft goes on while the target verifies; "auto": where measuring shows that it pays
     overlap: Overlap = "auto"
     telemetry: bool = False  # whether to send data for the panel: growing trees, the progress of each pass, the target's judgement of the nodes
 

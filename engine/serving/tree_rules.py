@@ -44,7 +44,8 @@ class TreeRules:
         if options.budgets:
             rule = Replayed(rule, [min(budget, self._most) for budget in options.budgets])
         target = self._pair.target.model
-        ahead = ahead_rule(options.overlap, drafter, target, rule, self._payoffs)
+        moving = self._trees.is_moving
+        ahead = ahead_rule(options.overlap, drafter, target, rule, self._payoffs, moving)
         if ahead is not None:
             return AnswerRule(ahead, ahead=True)
         return AnswerRule(rule, hindrance=hindrance(drafter, target) if options.overlap == "on" else None)

@@ -33,8 +33,8 @@ from tests.engine.decoding.paths import VOCABULARY, PathModel
 from tests.engine.decoding.test_ahead import CAPACITY, DRAFTS, pair
 
 
-def rule_for(overlap, drafter, model):
-    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)), {})
+def rule_for(overlap, drafter, model, is_moving=False):
+    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)), {}, is_moving)
 
 
 def streamed(device="cpu", nbytes=1, runs_apart=True):
@@ -56,7 +56,7 @@ def test_only_drafters_that_can_draft_ahead_do():
     assert rule_for("off", growing, streamed()) is None
     on_card = streamed("cuda")
     assert rule_for("on", growing, on_card).choose().ahead
-    assert rule_for("auto", growing, on_card) is None, "nothing measures whether it pays there"
+    assert rule_for("auto", growing, on_card) is None, "the plan does not say that moving bytes is the bound"
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,20 @@ def test_beside_a_target_that_lets_nothing_run_beside_it_a_draft_takes_its_turn(
     assert hindrance(growing, target) == why
     assert rule_for(overlap, growing, target) is None
     assert about_hindrance(why, growing.name)
+
+
+@pytest.mark.parametrize(("beside_s", "is_quicker"), [(-0.05, True), (0.05, False)])
+def test_auto_tries_both_ways_on_a_card_where_moving_bytes_is_the_bound(beside_s, is_quicker):
+    """Nothing tells there for how long the link stands still."""
+    rule = rule_for("auto", pair()[1], streamed("cuda"), is_moving=True)
+    ahead = [bool(each) for each in TimedLink(*[(0.0, 0.0)] * 40).run(rule, beside_s=beside_s)]
+    assert ahead[: 2 * LAST] == [True] * LAST + [False] * LAST
+    assert set(ahead[2 * LAST :]) == {is_quicker}
+
+
+def test_auto_leaves_a_card_alone_that_moves_nothing():
+    resident = SimpleNamespace(device="cuda", runs_apart=True, streamer=None)
+    assert rule_for("auto", pair()[1], resident, is_moving=True) is None
 
 
 def test_a_target_on_a_card_may_have_all_its_weights_there():

@@ -166,6 +166,11 @@ def test_there_is_memory_for_the_largest_tree_that_a_plan_allows_and_for_none_la
         assert candidate(trees.most + 1).device_nbytes(placement) > usable
 
 
+@pytest.mark.parametrize(("pair", "is_moving"), [(PAIR, True), (SMALL, False)])
+def test_a_plan_says_whether_moving_bytes_limits_the_speed(pair, is_moving):
+    assert tree_plan(DESKTOP, pair, ASKED, plan_for(DESKTOP, pair, ASKED)).is_moving == is_moving
+
+
 def test_a_plan_that_fills_the_memory_allows_no_tree_much_larger_than_its_own():
     plan = plan_for(DESKTOP, PAIR, replace(ASKED, budget=255))
     most = tree_plan(DESKTOP, PAIR, replace(ASKED, budget=255), plan).most

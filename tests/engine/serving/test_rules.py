@@ -3,7 +3,10 @@
 import pytest
 
 from engine.decoding.chain_length import ChainLength
+from engine.decoding.cost import unknown
+from engine.planner import TreePlan
 from engine.protocol import Chat, Message, Options
+from engine.serving.session import Session
 from tests.engine.test_every_drafter import session
 
 
@@ -24,17 +27,17 @@ def test_with_renewed_drafters_trees_begin_as_in_a_new_session():
 def test_with_renewed_drafters_it_is_measured_anew_whether_drafting_ahead_pays(monkeypatch):
     known = []
 
-    def measured(overlap, drafter, target, rule, payoffs):
-        known.append(list(payoffs))
+    def measured(overlap, drafter, target, rule, payoffs, is_moving):
+        known.append((list(payoffs), is_moving))
         payoffs[drafter.name] = "measured"
 
     monkeypatch.setattr("engine.serving.tree_rules.ahead_rule", measured)
-    asked = session()
+    asked = Session(session().pair, TreePlan(None, 64, unknown, unknown, is_moving=True))
     for renewed in (False, False, True):
         if renewed:
             asked.renew_drafters()
         answer(asked, max_new_tokens=2)
-    assert known == [[], ["sps"], []]
+    assert known == [([], True), (["sps"], True), ([], True)], "as the plan says"
 
 
 @pytest.mark.parametrize(
