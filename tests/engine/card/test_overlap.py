@@ -16,7 +16,7 @@ __all__ = ["tiny_gaps"]
 
 CONTEXT = 64
 PLAN = TreePlan(8, 64, unknown, unknown, is_moving=True)
-PASS_S = 0.05  # in which the disk gives what a pass streams
+PASS_S = 0.02  # in which the disk gives what a pass streams
 
 
 def ask(target, draft, **options):

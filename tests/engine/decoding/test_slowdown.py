@@ -13,16 +13,8 @@ from engine.decoding.slowdown import ENOUGH, LAST, Slowdown
 from engine.drafting import TreeLimits, specexec
 from engine.sampling import Sampler
 from tests.engine.decoding.paths import LAYERS
-from tests.engine.decoding.test_ahead import (
-    ASKED,
-    ScriptedPass,
-    ScriptedVerifier,
-    answer,
-    chain,
-    iterated,
-    pair,
-    plain,
-)
+from tests.engine.decoding.test_ahead import ASKED, ScriptedPass, ScriptedVerifier, answer, pair, plain
+from tests.engine.decoding.test_payoff import chain, iterated
 
 PASS_S = 1.0  # of the target, without a draft beside it
 ROUND_S = 0.1  # of the draft, in turn
