@@ -187,9 +187,9 @@ def hindrance(drafter: Drafter, target: Model) -> Hindrance | None:
     return None
 
 
-def about_hindrance(hindrance: Hindrance | None, drafter: str) -> str:
-    """Return a sentence about it; "" if there is none. drafter: its name."""
-    match hindrance:
+def about_hindrance(found: Hindrance | None, drafter: str) -> str:
+    """Return a sentence about what `hindrance` found; "" if that is nothing. drafter: its name."""
+    match found:
         case "drafter":
             return f"The drafter {drafter} keeps no tree beyond the verdict with these models."
         case "card":
