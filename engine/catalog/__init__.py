@@ -18,6 +18,7 @@ from engine.catalog.local import (
     is_companion,
     keep_models_folder,
     left_behind,
+    model_for,
     models_folder,
     resolve,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "is_companion",
     "keep_models_folder",
     "left_behind",
+    "model_for",
     "models_folder",
     "parse",
     "resolve",

@@ -13,7 +13,7 @@ import platformdirs
 
 from engine.assets import RESOURCES
 from engine.catalog.loader import read_catalog
-from engine.catalog.models import Catalog, Variant
+from engine.catalog.models import Catalog, CatalogModel, Variant
 from engine.checkpoints.drafts import ASSISTANTS
 from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import read_json
@@ -197,6 +197,13 @@ def draft_for(target: str) -> str | None:
         return None
     files = [beside / draft.file_name for draft in drafts if draft.file]
     return next((str(file) for file in files if file.is_file()), None)
+
+
+def model_for(target: str) -> CatalogModel | None:
+    """Return the catalogue's model of which `target`, as for `draft_for`, is a variant; None if it knows
+    none."""
+    named = _matching(target)
+    return catalog().models[named[0].model] if named else None
 
 
 def companion_for(target: str) -> Path | None:

@@ -153,9 +153,9 @@ def run(parsed: argparse.Namespace) -> int:
                 own = planner.own_draft(there, pair, asked(pair.target), plan, history, kept)
     if parsed.json:
         chosen = _recommended(found) if found else {"why": None, "own_draft": own}
-        say(msgspec.json.encode({**_fields(plan), **chosen, "machine": there}).decode())
+        say(msgspec.json.encode({**_fields(plan), **_told(plan), **chosen, "machine": there}).decode())
     else:
-        say(*_lines(plan))
+        say(*_lines(plan), *_about(plan))
         if found is not None:
             say(*_reasons(found))
         if own is not None:
@@ -305,14 +305,20 @@ THOUGHTS = {
     "optional": "It thinks before it answers, unless it is told not to.",
     "asked": "It thinks before it answers if it is told to.",
 }
+RUN_HERE = "This project has run its architecture with real weights."
 TINY_ONLY = "This project has run its architecture with tiny random models only."
 
 
+def _about(plan: Plan) -> Iterator[str]:
+    """Yield what the catalogue says about the target, if it knows it."""
+    model = catalog.model_for(plan.pair.target)
+    if model is not None:
+        notes = (THOUGHTS.get(model.thinking), RUN_HERE if model.run_here else TINY_ONLY)
+        yield f"Model        {' '.join(filter(None, (model.about, *notes)))}"
+
+
 def _reasons(found: Recommendation) -> Iterator[str]:
-    """Yield what the recommended model is, why it is recommended, and its alternatives."""
-    model = _model(found.plan)
-    notes = (THOUGHTS.get(model.thinking), None if model.run_here else TINY_ONLY)
-    yield f"Model        {' '.join(filter(None, (model.about, *notes)))}"
+    """Yield why the recommended model is, and its alternatives."""
     yield f"Why          {_why(found)}"
     for name, other in (("Larger", found.larger), ("Smaller", found.smaller)):
         if other is not None:
@@ -320,7 +326,7 @@ def _reasons(found: Recommendation) -> Iterator[str]:
 
 
 def _why(found: Recommendation) -> str:
-    name = _model(found.plan).name
+    name = catalog.catalog().models[catalog.entries()[found.plan.pair.target].model].name
     match found.reason:
         case "fluent":
             return (
@@ -347,16 +353,16 @@ def _alternative(other: RatedPlan) -> str:
     )
 
 
-def _model(plan: Plan) -> catalog.CatalogModel:
-    return catalog.catalog().models[catalog.entries()[plan.pair.target].model]
+def _told(plan: Plan) -> dict[str, Any]:
+    """Return for JSON what the catalogue says about the target; nothing if it does not know it."""
+    model = catalog.model_for(plan.pair.target)
+    return {"about": model.about, "run_with_real_weights": model.run_here} if model else {}
 
 
 def _recommended(found: Recommendation) -> dict[str, Any]:
     """Return the recommendation's fields for JSON, beside those of its plan."""
     others = {"larger": found.larger, "smaller": found.smaller}
     return {
-        "about": _model(found.plan).about,
-        "run_with_real_weights": _model(found.plan).run_here,
         "why": _why(found),
         **{
             name: other and {**_fields(other.plan), "about": other.model.about}

@@ -6533,6 +6533,14 @@ other: everything else</source>
             <translation>그래픽 카드와 메모리에 나누어 둡니다.</translation>
         </message>
         <message>
+            <source>Its architecture was tested with real weights.</source>
+            <translation>이 모델의 아키텍처는 실제 가중치로 시험되었습니다.</translation>
+        </message>
+        <message>
+            <source>Its architecture was tested with tiny random models only.</source>
+            <translation>이 모델의 아키텍처는 아주 작은 무작위 모델로만 시험되었습니다.</translation>
+        </message>
+        <message>
             <source>Memory</source>
             <translation>메모리</translation>
         </message>

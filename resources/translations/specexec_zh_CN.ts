@@ -6533,6 +6533,14 @@ other: everything else</source>
             <translation>分布在显卡和内存上。</translation>
         </message>
         <message>
+            <source>Its architecture was tested with real weights.</source>
+            <translation>其架构已用真实权重测试过。</translation>
+        </message>
+        <message>
+            <source>Its architecture was tested with tiny random models only.</source>
+            <translation>其架构仅用极小的随机模型测试过。</translation>
+        </message>
+        <message>
             <source>Memory</source>
             <translation>内存</translation>
         </message>

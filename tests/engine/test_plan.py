@@ -114,6 +114,31 @@ def test_the_recommended_model_says_what_it_does_and_whether_it_thinks(capsys):
     assert "think" in line.partition(". ")[2], "after what it is"
 
 
+@pytest.mark.parametrize(
+    ("target", "real", "said"), [("coder", True, plan.RUN_HERE), ("gemma-4-e2b", False, plan.TINY_ONLY)]
+)
+def test_a_named_model_says_what_it_is_and_with_which_weights_its_architecture_was_run(
+    capsys, target: str, real: bool, said: str
+):
+    asked = ("--machine", "laptop", "--target", target, "--draft", "none")
+    about = catalog.model_for(target).about
+    assert cli.run(["plan", *asked]) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Model ")]
+    assert about in line
+    assert line.endswith(said)
+    found = printed(capsys, *asked)
+    assert (found["about"], found["run_with_real_weights"]) == (about, real)
+
+
+def test_a_file_that_the_catalogue_does_not_know_is_planned_without_such_words(capsys, tmp_path: Path):
+    own = tmp_path / "mine.gguf"
+    own.symlink_to(model_file("smollm2"))
+    asked = ("--machine", "laptop", "--target", str(own), "--draft", "none")
+    assert cli.run(["plan", *asked]) == 0
+    assert "\nModel " not in capsys.readouterr().out
+    assert "about" not in printed(capsys, *asked)
+
+
 def test_there_are_words_for_every_way_to_think():
     assert set(plan.THOUGHTS) == set(THINKING) - {"never"}
     assert catalog.catalog().models["mistral-medium-3.5"].thinking == "asked"

@@ -19,6 +19,7 @@ class Offer:
         draft: None if no other model drafts for the target.
         about: what the target is and what it is good at, in English.
         rank: the parameters by which the target is compared with other models, as in `CatalogModel`.
+        run_here: whether this project has run its architecture with real weights, as in `CatalogModel`.
         plan: the prediction of where the pair runs.
         speed: the tokens/s to rely on; None if the pair will not run.
         missing: those of the two variants that are not on this machine.
@@ -30,6 +31,7 @@ class Offer:
     draft: Variant | None
     about: str
     rank: int
+    run_here: bool
     plan: Plan
     speed: float | None
     missing: tuple[Variant, ...]
@@ -125,11 +127,13 @@ def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Obse
     target = known.variants[plan.pair.target]
     draft = known.variants[plan.pair.draft] if plan.pair.draft else None
     both = (target, draft) if draft else (target,)
+    model = known.models[target.model]
     return Offer(
         target,
         draft,
-        known.models[target.model].about,
-        known.models[target.model].rank,
+        model.about,
+        model.rank,
+        model.run_here,
         plan,
         planner.reliable_speed(plan, pair, history),
         tuple(variant for variant in both if catalog.find(variant) is None),

@@ -29,6 +29,13 @@ def about(offer: Offer) -> str:
     return about_model(offer.about)
 
 
+def experience(offer: Offer) -> str:
+    """Return a sentence on the weights with which this project has run the target's architecture."""
+    if offer.run_here:
+        return _tr("Its architecture was tested with real weights.")
+    return _tr("Its architecture was tested with tiny random models only.")
+
+
 def reason(offers: Offers) -> str:
     """Return why the recommended offer is, as a sentence."""
     return {

@@ -147,6 +147,13 @@ def test_models_on_this_machine_are_marked_and_can_be_filtered(view: Catalogue, 
     assert set(shown(view, Column.SIZE)) == {"on this machine"}
 
 
+def test_the_description_says_with_which_weights_the_architecture_was_run(offers: Offers) -> None:
+    said = {True: "tested with real weights.", False: "tested with tiny random models only."}
+    for name, real in (("qwen2.5-7b", True), ("gemma-4-e4b", False)):
+        offer = next(offer for offer in offers.all if offer.target.model == name)
+        assert described(offer).endswith(said[real])
+
+
 def test_the_chosen_offer_is_described_and_marked_as_an_estimate(view: Catalogue) -> None:
     assert view.offer is not None
     said = described(view.offer)
