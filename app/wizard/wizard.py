@@ -72,6 +72,7 @@ class Wizard(Paged):
         self.choose.follow(self.survey)
         self._preparing.changed.connect(self.where.set_preparing)
         self._preparing.changed.connect(self.access.set_checking)
+        self._preparing.completed.connect(self._complete)
         self._preparing.prepared.connect(self._download)
         self._preparing.refused.connect(self._refuse)
         self.choose.catalogue.taken.connect(self._continue)
@@ -90,6 +91,8 @@ class Wizard(Paged):
         `ready`."""
         self._starts_with_engine = False
         self._begin_choosing()
+        if self.page is self.where and self._choice is not None and self._choice.companion:
+            self._show_choice()  # whose answer was no longer awaited while the wizard was closed
         self._show()
 
     def begin_setup(self) -> None:
@@ -160,7 +163,7 @@ class Wizard(Paged):
         elif page is self.choose:
             self._take(self.choose.choice)
         elif page is self.where:
-            self._prepare()
+            self._take_shown()
         elif page is self.access:
             self._prepare(self.access.token.text())
         elif page is self.download:
@@ -180,8 +183,26 @@ class Wizard(Paged):
             self._load(choice.target, choice.draft)
             return
         self._choice = choice
-        self.where.show_choice(choice)
+        self._show_choice()
         self.go_to(self.where)
+
+    def _show_choice(self) -> None:
+        """Show the choice's parts, after asking for its companion if that is not among them yet."""
+        assert self._choice is not None
+        self.where.show_choice(self._choice)
+        if self._choice.companion:
+            self._preparing.complete(self._choice)
+
+    def _complete(self, choice: Choice, left_out: SpecExecError | None) -> None:
+        self._choice = choice
+        self.where.show_choice(choice, left_out)
+
+    def _take_shown(self) -> None:
+        assert self._choice is not None
+        if self.where.has_nothing:
+            self._load(self._choice.target, self._choice.draft)
+        else:
+            self._prepare()
 
     def _load(self, target: str, draft: str) -> None:
         self.load_asked.emit(target, draft)
@@ -208,7 +229,7 @@ class Wizard(Paged):
         self.access.token.clear()
         entry = self._downloads.begin(item, catalog.models_folder(), choice.target, choice.draft)
         self._awaited = entry
-        self.download.show_token_notice(notice)
+        self.download.show_notice(notice)
         self.go_to(self.download)
         if entry.progress.state == "done":  # already, before it could be awaited
             self._finish(entry)

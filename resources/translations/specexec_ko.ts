@@ -4184,6 +4184,10 @@ other: everything else</source>
             <translation>폴더</translation>
         </message>
         <message>
+            <source>Load now</source>
+            <translation>지금 불러오기</translation>
+        </message>
+        <message>
             <source>Move models</source>
             <translation>모델 옮기기</translation>
         </message>
@@ -4210,6 +4214,10 @@ other: everything else</source>
         <message>
             <source>{} needed, {} free.</source>
             <translation>{} 필요, {} 남음.</translation>
+        </message>
+        <message>
+            <source>{} · asking Hugging Face for its size…</source>
+            <translation>{} · Hugging Face에 크기를 묻는 중…</translation>
         </message>
     </context>
     <context>
@@ -6541,6 +6549,14 @@ other: everything else</source>
             <translation>이 모델의 아키텍처는 아주 작은 무작위 모델로만 시험되었습니다.</translation>
         </message>
         <message>
+            <source>Its maker's draft, {}, is downloaded with it; the estimate is without that draft.</source>
+            <translation>제작사가 만든 드래프트 {}도 함께 다운로드됩니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
+        </message>
+        <message>
+            <source>Its maker's draft, {}, is on this machine; the estimate is without that draft.</source>
+            <translation>제작사가 만든 드래프트 {}이(가) 이 컴퓨터에 있습니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
+        </message>
+        <message>
             <source>Memory</source>
             <translation>메모리</translation>
         </message>
@@ -6599,6 +6615,10 @@ other: everything else</source>
         <message>
             <source>{} · account required</source>
             <translation>{} · 계정 필요</translation>
+        </message>
+        <message>
+            <source>{}, its maker's draft for this model, is left out: {}</source>
+            <translation>제작사가 이 모델용으로 만든 드래프트 {}은(는) 제외됩니다: {}</translation>
         </message>
         <message>
             <source>{}: {}.</source>

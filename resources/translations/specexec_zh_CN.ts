@@ -4184,6 +4184,10 @@ other: everything else</source>
             <translation>文件夹</translation>
         </message>
         <message>
+            <source>Load now</source>
+            <translation>立即加载</translation>
+        </message>
+        <message>
             <source>Move models</source>
             <translation>移动模型</translation>
         </message>
@@ -4210,6 +4214,10 @@ other: everything else</source>
         <message>
             <source>{} needed, {} free.</source>
             <translation>需要 {}，可用 {}。</translation>
+        </message>
+        <message>
+            <source>{} · asking Hugging Face for its size…</source>
+            <translation>{} · 正在向 Hugging Face 查询其大小…</translation>
         </message>
     </context>
     <context>
@@ -6541,6 +6549,14 @@ other: everything else</source>
             <translation>其架构仅用极小的随机模型测试过。</translation>
         </message>
         <message>
+            <source>Its maker's draft, {}, is downloaded with it; the estimate is without that draft.</source>
+            <translation>将同时下载其开发者提供的草稿模型 {}；估计值未计入该草稿模型。</translation>
+        </message>
+        <message>
+            <source>Its maker's draft, {}, is on this machine; the estimate is without that draft.</source>
+            <translation>其开发者提供的草稿模型 {} 已在本机；估计值未计入该草稿模型。</translation>
+        </message>
+        <message>
             <source>Memory</source>
             <translation>内存</translation>
         </message>
@@ -6599,6 +6615,10 @@ other: everything else</source>
         <message>
             <source>{} · account required</source>
             <translation>{} · 需要账号</translation>
+        </message>
+        <message>
+            <source>{}, its maker's draft for this model, is left out: {}</source>
+            <translation>未包括开发者为此模型提供的草稿模型 {}：{}</translation>
         </message>
         <message>
             <source>{}: {}.</source>

@@ -20,12 +20,12 @@ class DownloadPage(Page):
         self.views: dict[Entry, ProgressView] = {}
         self._downloads = downloads
         self._note = label(role="muted", parent=self)
-        self._keyring = label(role="muted", parent=self)
-        self._keyring.hide()
+        self._notice = label(role="muted", parent=self)
+        self._notice.hide()
         self._list = QVBoxLayout()
         self._list.setSpacing(10)
         self.column.addWidget(self._note)
-        self.column.addWidget(self._keyring)
+        self.column.addWidget(self._notice)
         self.column.addLayout(self._list)
         self.column.addStretch(1)
         downloads.changed.connect(self.refresh)
@@ -40,10 +40,10 @@ class DownloadPage(Page):
         shown = [view for entry, view in self.views.items() if entry.is_active]
         return shown[-1].pause if shown else None
 
-    def show_token_notice(self, notice: str) -> None:
-        """Show a notice on how the access token was stored; "" hides the notice."""
-        self._keyring.setText(notice)
-        self._keyring.setVisible(bool(notice))
+    def show_notice(self, notice: str) -> None:
+        """Show a notice on how the access token was stored, and on what is left out; "" hides the notice."""
+        self._notice.setText(notice)
+        self._notice.setVisible(bool(notice))
 
     def refresh(self) -> None:
         entries = self._downloads.entries

@@ -39,6 +39,7 @@ class WherePage(Page):
         super().__init__(self.tr("Folder"), self.tr("Where to store the model"), parent)
         self._work = work
         self._choice: Choice | None = None
+        self._left_out: SpecExecError | None = None
         self._disk: Disk | None = None
         self._wanted: Path | None = None
         self.preparing = False
@@ -70,11 +71,19 @@ class WherePage(Page):
 
     @property
     def can_continue(self) -> bool:
-        return self.has_room and not self.preparing and not self.place.is_moving
+        is_ready = self.has_room or self.has_nothing
+        return is_ready and not self.preparing and not self.place.is_moving
 
     @property
     def main_text(self) -> str:
-        return self.tr("Contacting Hugging Face…") if self.preparing else self.tr("Download")
+        if self.preparing:
+            return self.tr("Contacting Hugging Face…")
+        return self.tr("Load now") if self.has_nothing else self.tr("Download")
+
+    @property
+    def has_nothing(self) -> bool:
+        """Whether nothing is left to download: only a companion was wanted, and the Hub does not give it."""
+        return self._choice is not None and not self._choice.parts and self._left_out is not None
 
     @property
     def has_room(self) -> bool:
@@ -83,9 +92,16 @@ class WherePage(Page):
             return False
         return self._choice.nbytes + RESERVE_NBYTES <= self._disk.free_nbytes
 
-    def show_choice(self, choice: Choice) -> None:
-        self._choice = choice
-        self._parts_text.setText("\n".join(_lines(choice)))
+    def show_choice(self, choice: Choice, left_out: SpecExecError | None = None) -> None:
+        """Show the parts of a choice. left_out: why the choice's companion is not among them; None while the
+        Hub is asked for it, or if there is none."""
+        self._choice, self._left_out = choice, left_out
+        lines = _lines(choice)
+        if left_out:
+            lines.append(wording.left_out(choice.companion, left_out))
+        elif choice.companion:
+            lines.append(self.tr("{} · asking Hugging Face for its size…").format(choice.companion))
+        self._parts_text.setText("\n".join(lines))
         self.problem.clear()
         self._look()
 

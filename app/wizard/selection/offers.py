@@ -23,6 +23,10 @@ class Offer:
         plan: the prediction of where the pair runs.
         speed: the tokens/s to rely on; None if the pair will not run.
         missing: those of the two variants that are not on this machine.
+        companion: the repository of what the target's maker trained to draft for it; "" if there is none, or
+            if another model drafts.
+        lacks_companion: whether it is not on this machine. No size here includes it, for only the Hub knows
+            its size.
         is_best: whether this is the best way to run the target's model.
         is_recommended: whether this is the recommended offer.
     """
@@ -35,6 +39,8 @@ class Offer:
     plan: Plan
     speed: float | None
     missing: tuple[Variant, ...]
+    companion: str = ""
+    lacks_companion: bool = False
     is_best: bool = False
     is_recommended: bool = False
 
@@ -128,6 +134,7 @@ def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Obse
     draft = known.variants[plan.pair.draft] if plan.pair.draft else None
     both = (target, draft) if draft else (target,)
     model = known.models[target.model]
+    companion = model.companion.repository if model.companion and not draft else ""
     return Offer(
         target,
         draft,
@@ -137,6 +144,8 @@ def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Obse
         plan,
         planner.reliable_speed(plan, pair, history),
         tuple(variant for variant in both if catalog.find(variant) is None),
+        companion,
+        bool(companion) and catalog.companion_for(target.id) is None,
     )
 
 

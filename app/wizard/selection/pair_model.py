@@ -116,7 +116,7 @@ class PairModel(QAbstractTableModel):
             case Column.MODEL:
                 return offer.target.name
             case Column.DRAFT:
-                return offer.draft.name if offer.draft else self.tr("none")
+                return wording.draft(offer) or self.tr("none")
             case Column.FORM:
                 return wording.form(offer)
             case Column.SIZE:
@@ -176,7 +176,7 @@ def _key(offer: Offer, column: Column) -> float | int | str:
         case Column.MODEL:
             return offer.target.name.casefold()
         case Column.DRAFT:
-            return offer.draft.name.casefold() if offer.draft else ""
+            return wording.draft(offer).casefold()
         case Column.FORM:
             return wording.form(offer)
         case Column.SIZE:

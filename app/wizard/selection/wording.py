@@ -3,7 +3,9 @@
 from PySide6.QtCore import QCoreApplication
 
 from app.formatting import about_model, duration, rounded
+from app.widgets.fault_words import in_words
 from app.wizard.selection.offers import Offer, Offers
+from engine.errors import SpecExecError
 from engine.planner import READING_SPEED, Plan
 from engine.planner.plan import Fit
 
@@ -130,6 +132,33 @@ def name(offer: Offer) -> str:
     return (
         _tr("{} + draft {}").format(offer.target.name, offer.draft.name) if offer.draft else offer.target.name
     )
+
+
+def draft(offer: Offer) -> str:
+    """Return the name of the draft, or of what the target's maker trained to draft for it; "" for neither."""
+    return offer.draft.name if offer.draft else short(offer.companion)
+
+
+def short(repository: str) -> str:
+    """Return a repository's name without its owner."""
+    return repository.rpartition("/")[2]
+
+
+def companion_sentence(offer: Offer) -> str:
+    """Return a sentence about what the target's maker trained to draft for it, or "" if there is none."""
+    if not offer.companion:
+        return ""
+    if offer.lacks_companion:
+        text = _tr("Its maker's draft, {}, is downloaded with it; the estimate is without that draft.")
+    else:
+        text = _tr("Its maker's draft, {}, is on this machine; the estimate is without that draft.")
+    return text.format(short(offer.companion))
+
+
+def left_out(companion: str, error: SpecExecError) -> str:
+    """Return why a target is downloaded or loaded without its companion, as a sentence."""
+    reason = in_words(error)[0]
+    return _tr("{}, its maker's draft for this model, is left out: {}").format(companion, reason)
 
 
 def form(offer: Offer) -> str:

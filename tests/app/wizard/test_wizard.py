@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from app import formatting
 from app.downloads.downloads import Downloads
 from app.widgets.notice import Notice
 from app.wizard.pages import where_page
@@ -18,11 +19,12 @@ from app.wizard.selection import survey
 from app.wizard.selection.survey import Examined, NotMeasured
 from app.wizard.wizard import Wizard
 from engine import catalog
+from engine.catalog import Catalog
 from engine.hub import Download, Stop
 from engine.machine import Finding
 from tests.app.seen import labels, says
 from tests.app.shared_fixtures import GIB, machine, place, put
-from tests.app.wizard.conftest import examined
+from tests.app.wizard.conftest import ASSISTANT, GEMMA, examined, put_assistant, with_assistant
 from tests.engine.hub.conftest import MemoryKeyring
 from tests.engine.hub.lying_hub import LyingHub, stalls
 
@@ -128,6 +130,74 @@ def test_a_model_on_this_machine_is_loaded_at_once(
     with qtbot.waitSignal(wizard.load_asked) as asked:
         wizard.main.click()
     assert asked.args == ["smollm2-360m-q8_0", "none"]
+
+
+@pytest.fixture
+def with_gemma(small_catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalogue has a model for which its maker trained an assistant."""
+    known = with_assistant(small_catalog)
+    monkeypatch.setattr(catalog, "catalog", lambda: known)
+
+
+def choose_gemma(wizard: Wizard) -> None:
+    wizard.choose.catalogue.search.setText("Gemma")
+    assert says(wizard.choose, "gemma-4-E2B-it-assistant, is downloaded with it")
+    wizard.main.click()
+
+
+@pytest.mark.usefixtures("with_gemma")
+def test_an_assistant_is_shown_with_its_size_and_licence_and_downloaded_with_its_model(
+    make_wizard: Callable[[], Wizard], server: LyingHub, qtbot: QtBot, own_models: Path
+) -> None:
+    wizard = make_wizard()
+    with qtbot.waitSignal(wizard.survey.predicted):
+        wizard.begin()
+    put(server, GEMMA)
+    put_assistant(server)
+    choose_gemma(wizard)
+    assert not wizard.main.isEnabled()
+    assert says(wizard.where, f"{ASSISTANT} · asking")
+    wizard.close()
+    wizard.begin()  # asks again
+    qtbot.waitUntil(wizard.main.isEnabled)
+    size = formatting.nbytes(sum(map(len, server.repositories[ASSISTANT].files.values())))
+    assert says(wizard.where, f"{ASSISTANT} · {size} · Gemma")
+    press(wizard, qtbot)
+    reach(wizard, qtbot, wizard.ready)
+    with qtbot.waitSignal(wizard.load_asked) as asked:
+        press(wizard, qtbot)
+    assert asked.args == [GEMMA, "auto"]
+    assert catalog.companion_for(GEMMA) == own_models / ASSISTANT
+
+
+@pytest.mark.usefixtures("with_gemma")
+def test_a_model_whose_assistant_is_gated_is_downloaded_alone_and_told_so(
+    make_wizard: Callable[[], Wizard], server: LyingHub, qtbot: QtBot
+) -> None:
+    wizard = make_wizard()
+    with qtbot.waitSignal(wizard.survey.predicted):
+        wizard.begin()
+    put(server, GEMMA)
+    put_assistant(server, gated="manual", refuses=GATED)
+    choose_gemma(wizard)
+    qtbot.waitUntil(wizard.main.isEnabled)
+    told = f"{ASSISTANT}, its maker's draft for this model, is left out"
+    assert says(wizard.where, told)
+    press(wizard, qtbot)
+    reach(wizard, qtbot, wizard.ready)
+    assert says(wizard.download, told)
+    with qtbot.waitSignal(wizard.load_asked) as asked:
+        press(wizard, qtbot)
+    assert asked.args == [GEMMA, "none"]
+    wizard.begin()
+    with qtbot.waitSignal(wizard.survey.predicted):
+        wizard.survey.begin()
+    choose_gemma(wizard)
+    qtbot.waitUntil(wizard.main.isEnabled)
+    assert wizard.main.text() == "Load now", "the model is here, and the Hub still keeps its assistant"
+    with qtbot.waitSignal(wizard.load_asked) as asked:
+        wizard.main.click()
+    assert asked.args == [GEMMA, "none"]
 
 
 def test_too_little_disk_space_is_explained_and_starts_no_download(

@@ -4,12 +4,13 @@ from pathlib import Path
 import pytest
 
 from app.downloads.downloads import loaded_by
-from app.wizard.selection.choice import Choice, choice_of_offer, choice_of_repository, item_of
-from app.wizard.selection.offers import offers_for
+from app.wizard.selection import wording
+from app.wizard.selection.choice import Choice, choice_of_offer, choice_of_repository, completed, item_of
+from app.wizard.selection.offers import Offer, offers_for
 from engine import catalog, hub
-from engine.hub import Hub, TokenNeeded
+from engine.hub import Download, Hub, TokenNeeded
 from tests.app.shared_fixtures import put
-from tests.app.wizard.conftest import examined
+from tests.app.wizard.conftest import ASSISTANT, GEMMA, examined, put_assistant, with_assistant
 from tests.engine.hub.conftest import content
 from tests.engine.hub.lying_hub import LyingHub, Offered
 
@@ -28,13 +29,61 @@ def test_a_pair_becomes_one_item(server: LyingHub) -> None:
 def test_a_target_without_a_draft_is_loaded_with_what_drafts_for_it_if_there_is_any(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Heads that come with the program, a layer of its own, or a companion."""
+    """Heads that come with the program, or a layer of its own."""
     pair = offers_for(examined().usable(), catalog.catalog()).recommended
     monkeypatch.setattr(catalog, "catalog", catalog.local.catalog)  # the whole one
-    drafting = "smollm2", "qwen3.8-27b-q4_k_m", "mistral-medium-3.5-q4_k_m"
+    drafting = "smollm2", "qwen3.8-27b-q4_k_m"
     for target, draft in (*((target, "auto") for target in drafting), (PAIR[0], "none")):
         alone = replace(pair, target=catalog.entries()[target], draft=None)
         assert (choice_of_offer(alone).target, choice_of_offer(alone).draft) == (target, draft)
+
+
+def offer_with_companion(monkeypatch: pytest.MonkeyPatch) -> Offer:
+    """The offer of a model that has an assistant; the catalogue has no more models than that and a few."""
+    known = with_assistant(catalog.catalog())
+    monkeypatch.setattr(catalog, "catalog", lambda: known)
+    return next(each for each in offers_for(examined().usable(), known).all if each.target.id == GEMMA)
+
+
+def test_a_companion_becomes_a_part_and_drafts_once_it_is_downloaded(
+    server: LyingHub, own_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer = offer_with_companion(monkeypatch)
+    assert (offer.companion, offer.lacks_companion) == (ASSISTANT, True)
+    choice = choice_of_offer(offer)
+    assert (choice.draft, choice.companion) == ("none", ASSISTANT)
+    put(server, GEMMA)
+    put_assistant(server)
+    source = Hub(server.endpoint)
+    whole, left_out = completed(source, choice)
+    assert left_out is None
+    assert (whole.draft, whole.companion, whole.licenses) == ("auto", "", ("apache-2.0", "gemma"))
+    assert whole.nbytes - choice.nbytes == sum(map(len, server.repositories[ASSISTANT].files.values())) > 0
+    assert whole.name.endswith(" + gemma-4-E2B-it-assistant")
+    download = Download(item_of(source, whole), own_models, source)
+    download.start()
+    assert download.wait(20).state == "done"
+    assert catalog.companion_for(GEMMA) == own_models / ASSISTANT
+    again = choice_of_offer(offer_with_companion(monkeypatch))
+    assert again.is_local
+    assert (again.draft, again.companion) == ("auto", "")
+
+
+@pytest.mark.parametrize("why", ["absent", "gated", "no model"])
+def test_a_companion_that_the_hub_does_not_give_is_left_out_with_the_reason(
+    server: LyingHub, own_models: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    choice = choice_of_offer(offer_with_companion(monkeypatch))
+    if why == "gated":
+        put_assistant(server, gated="manual", refuses=(401, {"X-Error-Code": "GatedRepo"}))
+    elif why == "no model":
+        server.repositories[ASSISTANT] = Offered({"README.md": b"soon"})
+    same, left_out = completed(Hub(server.endpoint), choice)
+    assert same is choice
+    assert left_out is not None
+    said = wording.left_out(ASSISTANT, left_out)
+    assert said.startswith(ASSISTANT)
+    assert said.endswith(left_out.message)
 
 
 def test_a_gated_part_is_refused_before_anything_is_fetched(server: LyingHub) -> None:
