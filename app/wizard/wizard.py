@@ -187,7 +187,7 @@ class Wizard(Paged):
         self.go_to(self.where)
 
     def _show_choice(self) -> None:
-        """Show the choice's parts, after asking for its companion if that is not among them yet."""
+        """Show the choice's parts, and ask for its companion if that is not among them yet."""
         assert self._choice is not None
         self.where.show_choice(self._choice)
         if self._choice.companion:

@@ -2,10 +2,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pytestqt.qtbot import QtBot
 
+from app.background import Work
 from app.downloads.downloads import loaded_by
 from app.wizard.selection import wording
-from app.wizard.selection.choice import Choice, choice_of_offer, choice_of_repository, completed, item_of
+from app.wizard.selection.choice import (
+    Choice,
+    Preparing,
+    choice_of_offer,
+    choice_of_repository,
+    completed,
+    item_of,
+)
 from app.wizard.selection.offers import Offer, offers_for
 from engine import catalog, hub
 from engine.hub import Download, Hub, TokenNeeded
@@ -84,6 +93,13 @@ def test_a_companion_that_the_hub_does_not_give_is_left_out_with_the_reason(
     said = wording.left_out(ASSISTANT, left_out)
     assert said.startswith(ASSISTANT)
     assert said.endswith(left_out.message)
+
+
+def test_a_companion_alone_that_the_hub_does_not_give_is_refused(server: LyingHub, qtbot: QtBot) -> None:
+    preparing = Preparing(lambda: Hub(server.endpoint), Work())
+    with qtbot.waitSignal(preparing.refused) as refused:
+        preparing.begin(Choice("assistant", (), 0, GEMMA, "none", companion=ASSISTANT))
+    assert refused.args[0].kind == "model_not_found"
 
 
 def test_a_gated_part_is_refused_before_anything_is_fetched(server: LyingHub) -> None:
