@@ -104,6 +104,7 @@ class WherePage(Page):
         self._parts_text.setText("\n".join(lines))
         self.problem.clear()
         self._look()
+        self.changed.emit()
 
     def set_preparing(self, preparing: bool) -> None:
         """Show whether the Hub is being asked for the chosen parts."""
