@@ -97,14 +97,20 @@ def pinned(nbytes: int, locks: PageLocks) -> NDArray[np.uint8]:
 
 
 def _locked(nbytes: int, locks: PageLocks) -> NDArray[np.uint8]:
-    """Return pages of the system that are locked. Raises RuntimeError if none are."""
+    """Return pages of the system that are locked. Raises RuntimeError if none are; the pages are freed then,
+    so that the driver has their room for its own."""
     try:
         pages = mmap.mmap(-1, nbytes)
     except OSError as error:
         raise MemoryError(f"{nbytes:,} bytes") from error
     whole = np.frombuffer(pages, np.uint8)
     address = whole.ctypes.data
-    locks.lock(address, nbytes)
+    try:
+        locks.lock(address, nbytes)
+    except RuntimeError:
+        del whole
+        pages.close()  # the error keeps this frame
+        raise
     # Not with `pages`, which are unmapped before their weak references are told.
     weakref.finalize(whole, locks.unlock, address).atexit = False
     return whole

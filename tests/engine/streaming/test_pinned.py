@@ -18,18 +18,21 @@ from tests.engine.streaming.pages import is_mapped
 
 class Locks:
     """Page locks of a driver that locks up to `most` bytes, and allocates up to `own`. Attributes: `late`,
-    the addresses that were unmapped before they were unlocked; `given`, allocated memory by its address."""
+    the addresses that were unmapped before they were unlocked; `refused`, the address that was last not
+    locked; `given`, allocated memory by its address."""
 
     def __init__(self, most, own=0):
         self.most = most
         self.own = own
         self.locked = {}
         self.late = []
+        self.refused = None
         self.given = {}
 
     def lock(self, address, nbytes):
         assert address % mmap.PAGESIZE == 0
         if sum(self.locked.values()) + nbytes > self.most:
+            self.refused = address
             raise RuntimeError("the driver locks no more")
         self.locked[address] = nbytes
 
@@ -39,6 +42,8 @@ class Locks:
             self.late.append(address)
 
     def allocate(self, nbytes):
+        unknown = sys.platform == "win32"
+        assert unknown or not is_mapped(self.refused), "the pages that were refused take the room"
         if sum(map(len, self.given.values())) + nbytes > self.own:
             raise RuntimeError("the driver has no more of its own")
         memory = mmap.mmap(-1, nbytes)
