@@ -243,8 +243,10 @@ StopCause = Literal["kernel", "fault"]
 
 # What CUDA and HIP say once a card has stopped: because a kernel has gone wrong, or because of a fault that
 # no kernel causes: in the card's memory or its links, or of a driver that has lost it, as after suspend
-# ("unknown error"). Every later call in the process then fails with the same words. Source: "Error handling"
-# in the CUDA runtime's reference, where these errors leave "the process in an inconsistent state".
+# (`UNKNOWN_ERROR`; the checks of a card find out whether a kernel causes it). Every later call in the process
+# then fails with the same words. Source: "Error handling" in the CUDA runtime's reference, where these errors
+# leave "the process in an inconsistent state".
+UNKNOWN_ERROR = "unknown error"
 _KERNEL_FAILED = (
     "illegal memory access",
     "illegal address",
@@ -263,7 +265,7 @@ _CARD_FAULT = (
     "uncorrectable NVLink error",
     "GPU is lost",
     "device is lost",
-    "unknown error",
+    UNKNOWN_ERROR,
 )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from engine import ways
+from engine.errors import UNKNOWN_ERROR
 from engine.launch import interpreter
 from engine.proof.trial import STARTED, Connection, Outcome, Trial, TriedWay
 
@@ -43,7 +44,7 @@ class TrialProcess:
         if self._process is None and self._connection.outcome == "right":
             self._start()
         if self._process is None:
-            return TriedWay(trial.kernel, trial.way, self._connection.outcome, self._connection.problem)
+            return self._unconnected(trial)
         self._ask(trial)
         line = self._line(self._limit_s or ways.LADDERS[ways.kind_of(trial.kernel)].limit_s)
         if line is None:
@@ -56,7 +57,21 @@ class TrialProcess:
             _log.warning("%s, %s: %s %s", trial.kernel, trial.way, shown.outcome, shown.problem)
         if line is None or not line or shown.outcome in ("crashed", "unreachable"):
             self.close()
+        if shown.outcome == "unreachable" and UNKNOWN_ERROR in shown.problem:
+            return self._unknown(trial, shown.problem)
         return shown
+
+    def _unconnected(self, trial: Trial) -> TriedWay:
+        """Return that no process can be started, or none can connect to the card."""
+        return TriedWay(trial.kernel, trial.way, self._connection.outcome, self._connection.problem)
+
+    def _unknown(self, trial: Trial, problem: str) -> TriedWay:
+        """Return what an unknown error in a trial says about a way: if a new process can use the card, the
+        driver has not lost it, and the error is the kernel's."""
+        self._start()
+        if self._process is None:
+            return self._unconnected(trial)
+        return TriedWay(trial.kernel, trial.way, "crashed", problem)
 
     def close(self) -> None:
         """End the process; it holds memory on the card."""

@@ -95,6 +95,35 @@ def test_a_card_to_which_no_process_can_connect_is_refused_and_tried_once(connec
 
 
 @pytest.mark.parametrize(
+    ("problem", "connects", "outcomes"),
+    [
+        ("CUDA error: unknown error", True, ["crashed", "right", "right"]),
+        ("CUDA error: unknown error", False, ["unreachable"]),
+        ("CUDA error: uncorrectable ECC error encountered", True, ["unreachable"]),
+    ],
+)
+def test_an_unknown_error_is_the_kernels_if_a_new_process_can_use_the_card(
+    problem, connects, outcomes, tmp_path
+):
+    starts = tmp_path / "starts"
+    again = "{}" if connects else '{"outcome": "unreachable", "problem": "lost"}'
+    connecting = f"""
+again = os.path.exists({str(starts)!r})
+open({str(starts)!r}, "a").write("x")
+print({again!r} if again else "{{}}", flush=True)
+"""
+    answer = f'{{"kernel": "noise", "way": "card", "outcome": "unreachable", "problem": "{problem}"}}'
+    program = PROGRAM.replace('print("{}", flush=True)', connecting)
+    program = program.replace("os._exit(139)", f"print({answer!r}, flush=True); continue")
+    tester = TrialProcess([sys.executable, "-c", program], limit_s=5.0)
+    tried = ladder.prove(["noise", "graphs"], [TriedWay("graphs", "replay", "wrong")], tester)[1:]
+    tester.close()
+    assert [each.outcome for each in tried] == outcomes
+    assert tried[0].problem == (problem if connects else "lost")
+    assert starts.read_text() == ("xx" if "unknown" in problem else "x")
+
+
+@pytest.mark.parametrize(
     ("words", "outcome"),
     [
         ("no kernel image is available for execution on the device", "unreachable"),
