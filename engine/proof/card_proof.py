@@ -27,8 +27,8 @@ class CardProof:
     def prove(
         self, kernels: Sequence[str], progress: Callable[[int, int], None] = lambda done, total: None
     ) -> None:
-        """Try the kernels that were not tried before, keep the results, and take the ways that are right.
-        progress: as for `ladder.prove`."""
+        """Try the kernels that were not tried before, keep the results if the card was reached, and take the
+        ways that are right. progress: as for `ladder.prove`."""
         self.kernels = kernels
         tester = self._make_tester()
         known = len(self.tried)
@@ -36,7 +36,7 @@ class CardProof:
             self.tried = ladder.prove(kernels, self.tried, tester, progress)
         finally:
             tester.close()
-        if len(self.tried) > known:
+        if any(each.outcome != "unreachable" for each in self.tried[known:]):
             self._keep()
         ways.take(ladder.choices(kernels, self.tried))
 

@@ -154,6 +154,18 @@ def test_a_card_that_cannot_be_reached_is_refused_and_tried_again_at_the_next_lo
     assert len(again.tested) == len(KERNELS)
 
 
+def test_a_check_anew_that_does_not_reach_the_card_forgets_nothing():
+    prove(Answers("graphs replay"))
+    anew = CardProof(GPU, lambda: Answers(reachable=False))
+    anew.renew()
+    anew.prove(KERNELS)
+    assert anew.refused is not None
+    again = Answers()
+    prove(again)
+    assert again.tested == []
+    assert ways.taken("graphs") == "launches"
+
+
 def test_after_the_card_has_stopped_one_kernel_takes_one_step_at_each_start():
     steps = []
     for _ in range(8):
