@@ -43,12 +43,16 @@ def found(kernel: str, way: str, tried: Iterable[TriedWay]) -> TriedWay | None:
 
 
 def chosen(kernel: str, tried: Sequence[TriedWay]) -> str | None:
-    """Return the fastest way of a kernel that has not failed; None if all have failed."""
-    for way in ways.LADDERS[ways.kind_of(kernel)].ways:
-        shown = found(kernel, way.name, tried)
+    """Return the fastest way of a kernel that has not failed; one that is right but slow if all others have
+    failed; None if all have failed."""
+    slow = None
+    for way in _ways(kernel):
+        shown = found(kernel, way, tried)
         if shown is None or shown.outcome in ("right", "unreachable"):
-            return way.name
-    return None
+            return way
+        if shown.outcome == "slow":
+            slow = slow or way
+    return slow
 
 
 def choices(kernels: Iterable[str], tried: Sequence[TriedWay]) -> dict[str, str]:

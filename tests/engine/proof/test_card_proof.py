@@ -144,6 +144,22 @@ def test_without_any_right_way_the_card_is_refused():
     )
 
 
+def test_a_way_that_is_right_but_slow_is_taken_if_the_safer_one_fails():
+    class Slow(Answers):
+        def test(self, trial: Trial) -> TriedWay:
+            shown = super().test(trial)
+            return TriedWay(trial.kernel, trial.way, "slow") if trial.way == "card" else shown
+
+    tester = Slow("halves float32")
+    proof = prove(tester, kernels=["halves"])
+    assert tester.tested == ["halves card", "halves float32"]
+    assert proof.refused is None
+    assert proof.note == ""
+    assert ways.taken("halves") == "card"
+    proof.step_back("AcceleratorError")
+    assert proof.refused is not None, "a suspected way is not slow"
+
+
 def test_a_card_that_cannot_be_reached_is_refused_and_tried_again_at_the_next_load():
     lost, again = Answers(reachable=False), Answers()
     refused = prove(lost).refused
