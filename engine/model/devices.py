@@ -34,7 +34,8 @@ def choose_device(requested: str) -> Device:
 def _obstacle() -> str | None:
     """Return why no graphics card can be used, as a sentence, or None.
 
-    A card for which torch has no code would fail at its first kernel, so it is not tried.
+    A card for which torch has no code would fail at its first kernel, so it is not tried. A build that does
+    not tell what it has code for may have some.
     """
     build = machine.installed_torch()
     if build is None or not (build.cuda or build.rocm):
@@ -48,11 +49,11 @@ def _obstacle() -> str | None:
     card, architectures = torch.cuda.get_device_properties(0), torch.cuda.get_arch_list()
     if build.rocm:
         architecture = card.gcnArchName.partition(":")[0]  # without features, such as gfx90a:sramecc+
-        has_code = architecture in architectures
+        has_code = not architectures or architecture in architectures
     else:
         capability = torch.cuda.get_device_capability(0)
         architecture = "compute capability {}.{}".format(*capability)
-        has_code = machine.has_code(architectures, capability)
+        has_code = not architectures or machine.has_code(architectures, capability)
     return None if has_code else f"PyTorch {build.version} has no code for the {card.name} ({architecture})."
 
 

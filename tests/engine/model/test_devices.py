@@ -62,3 +62,15 @@ def test_a_card_without_code_for_it_is_named_and_not_tried(monkeypatch: pytest.M
     assert choose_device("auto") == "cpu"
     with pytest.raises(DeviceUnavailable, match=r"no code for the AMD Radeon RX 7600 \(gfx1102\)"):
         choose_device("cuda")
+
+
+@pytest.mark.parametrize("vendor", ["NVIDIA", "AMD"])
+def test_a_card_is_tried_by_a_build_that_names_no_architectures(
+    monkeypatch: pytest.MonkeyPatch, vendor: str
+) -> None:
+    if vendor == "NVIDIA":
+        cuda(monkeypatch, (6, 1))
+    else:
+        rocm(monkeypatch, "gfx1102")
+    monkeypatch.setattr(torch.cuda, "get_arch_list", list)
+    assert choose_device("auto") == choose_device("cuda") == "cuda"
