@@ -17,7 +17,12 @@ def test_every_kernel_of_the_card_is_right(dtype, cuda):
         tried = ladder.prove(names, [], tester)
     finally:
         tester.close()
-    assert [(each.kernel, each.way, each.problem) for each in tried if each.outcome != "right"] == []
-    assert {each.kernel.split()[0] for each in tried if each.rate} == {
-        "memory", "dense", "unpack", "product", "copies", "streams",
-    }  # fmt: skip
+    # Products in float16, of cards before Ampere, are right on all, but on some slower than in float32.
+    allowed = {"halves": ("right", "slow")}
+    assert [
+        (each.kernel, each.way, each.problem)
+        for each in tried
+        if each.outcome not in allowed.get(each.kernel, ("right",))
+    ] == []
+    measured = {"memory", "dense", "unpack", "product", "copies", "streams"} | ({"halves"} & set(names))
+    assert {each.kernel.split()[0] for each in tried if each.rate} == measured
