@@ -220,6 +220,11 @@ _NO_MEMORY_ON_CARD = re.compile(
 )
 
 
+# The classes of errors that say that memory ran out, and much else, which `exhausted_tier` tells apart.
+ALLOCATION_ERRORS = (MemoryError, RuntimeError, OSError)
+_PAGING_FILE_TOO_SMALL = 1455  # ERROR_COMMITMENT_LIMIT of Windows, for which Python has no errno
+
+
 def exhausted_tier(error: BaseException) -> Literal["vram", "ram"] | None:
     """Return the tier whose memory ran out, according to an error of Python, torch or a library for graphics
     cards; None if the error is about something else.
@@ -232,11 +237,16 @@ def exhausted_tier(error: BaseException) -> Literal["vram", "ram"] | None:
         text = str(link)
         if type(link).__name__ == "OutOfMemoryError" or _NO_MEMORY_ON_CARD.search(text):
             return "vram"
-        no_ram = isinstance(link, MemoryError) or (isinstance(link, OSError) and link.errno == errno.ENOMEM)
-        if no_ram or "DefaultCPUAllocator" in text:
+        if _lacks_ram(link) or "DefaultCPUAllocator" in text:
             return "ram"
         link = link.__cause__ or link.__context__
     return None
+
+
+def _lacks_ram(error: BaseException) -> bool:
+    if not isinstance(error, OSError):
+        return isinstance(error, MemoryError)
+    return error.errno == errno.ENOMEM or getattr(error, "winerror", None) == _PAGING_FILE_TOO_SMALL
 
 
 StopCause = Literal["kernel", "fault"]
@@ -292,7 +302,7 @@ def refused_by_system(error: BaseException) -> SpecExecError | None:
     """
     text = f"{error} {error.__cause__ or error.__context__}"  # libraries wrap what they cannot load
     code = error.errno if isinstance(error, OSError) else None
-    if isinstance(error, MemoryError) or code == errno.ENOMEM or "failed to map segment" in text:
+    if _lacks_ram(error) or "failed to map segment" in text:
         return OutOfMemory(
             "There is not enough free memory.",
             "Close other programs, load a smaller model, or raise the limit on memory (ulimit -v).",

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from engine import protocol
 from engine.errors import (
+    ALLOCATION_ERRORS,
     CardFailed,
     NotLoaded,
     OutOfMemory,
@@ -83,7 +84,7 @@ class EngineService:
                 pair, self._proof, about_card = proven(job, pair)
                 job.report("planning")
                 self._pair, self.fitted = pair, plan(pair)
-            except (MemoryError, RuntimeError) as error:
+            except ALLOCATION_ERRORS as error:
                 raise self._problem(error) from error
             note = self.fitted.note
             for _ in range(request.smaller):
@@ -124,7 +125,7 @@ class EngineService:
                     self.fitted.learn(self.session.usual)
                 self.session.pair.target.model.remember()
                 return structs.replace(answer, note=" ".join(filter(None, [answer.note, note])))
-            except (MemoryError, RuntimeError) as error:
+            except ALLOCATION_ERRORS as error:
                 note = self._shrink(error)
             begun = self.session.begun
             self._close()
@@ -256,7 +257,7 @@ class EngineService:
                     warm_up(job, self.session, self._pair.request.drafter, self._proof)
                 done = True
                 return note
-            except (MemoryError, RuntimeError) as error:
+            except ALLOCATION_ERRORS as error:
                 note = self._shrink(error)
             finally:
                 if not done:

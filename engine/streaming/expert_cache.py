@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import ALLOCATION_ERRORS
 from engine.machine import available_nbytes
 from engine.machine.disk_reads import READERS
 from engine.streaming.chunk_placement import spare_slots
@@ -313,7 +314,7 @@ class ExpertCache(ExpertHome):
                 self._moved += self._experts[expert].nbytes
             try:
                 self._begin_wanted()
-            except (MemoryError, RuntimeError) as failure:
+            except ALLOCATION_ERRORS as failure:
                 self._errors |= {each: failure for each in self._held if each not in self._slots}
             self._changed.notify_all()
         return spare

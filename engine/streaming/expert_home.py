@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.errors import exhausted_tier
+from engine.errors import ALLOCATION_ERRORS, exhausted_tier
 from engine.routing import RoutingCounts
 from engine.streaming.chunks import Chunk
 from engine.streaming.crew import Condition
@@ -256,7 +256,7 @@ class ExpertHome(ABC):
         if not self._free and len(self._slots) < max(self._limit, least):
             try:
                 self._free += self._slab()
-            except (MemoryError, RuntimeError) as error:
+            except ALLOCATION_ERRORS as error:
                 if len(self._slots) < least or exhausted_tier(error) is None:
                     raise
                 self._limit = len(self._slots)

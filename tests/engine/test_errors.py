@@ -15,11 +15,19 @@ def wrapped(error: Exception) -> ImportError:
     return outer
 
 
+def small_paging_file() -> OSError:
+    """Return the error of Windows, for which Python has no errno."""
+    error = OSError(errno.EINVAL, "The paging file is too small for this operation to complete")
+    error.winerror = 1455  # type: ignore[attr-defined, unused-ignore]
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
         (MemoryError(), "out_of_memory"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "out_of_memory"),
+        (small_paging_file(), "out_of_memory"),
         (ImportError("libblas.so: failed to map segment from shared object"), "out_of_memory"),
         (wrapped(OSError("libblas.so: failed to map segment from shared object")), "out_of_memory"),
         (OSError(errno.EMFILE, "Too many open files"), "system_limit"),
@@ -80,8 +88,10 @@ def test_errors_after_which_a_card_is_of_no_use_are_told_from_others(text, cause
         (RuntimeError("CUDA error: HIPBLAS_STATUS_ALLOC_FAILED when calling `hipblasCreate`"), "vram"),
         (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), "vram"),
         (OSError(errno.ENOMEM, "Cannot allocate memory"), "ram"),
+        (small_paging_file(), "ram"),
         (MemoryError(), "ram"),
         (RuntimeError("out of resource: shared memory, Required: 106496, Hardware limit: 101376."), None),
+        (OSError(errno.EINVAL, "Invalid argument"), None),
         (RuntimeError("CUDA error: too many resources requested for launch"), None),
         (RuntimeError("the ship is out of memory"), None),
     ],

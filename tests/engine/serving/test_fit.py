@@ -1,5 +1,6 @@
 """The engine loads by a plan, by a smaller one if memory runs out, and learns from its answers."""
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,7 +147,7 @@ def test_if_loading_runs_out_of_memory_the_next_smaller_plan_is_used(monkeypatch
     engine.unload()
 
 
-def run_out_after(calls: int):
+def run_out_after(calls: int, error: type[Exception] | Exception = MemoryError):
     """Return a `cancelled` whose call of that number finds no memory, as an allocation in a pass would."""
     count = 0
 
@@ -154,7 +155,7 @@ def run_out_after(calls: int):
         nonlocal count
         count += 1
         if count == calls:
-            raise MemoryError
+            raise error
         return False
 
     return cancelled
@@ -175,7 +176,8 @@ def test_an_answer_that_runs_out_of_memory_goes_on_behind_what_was_sent():
     request = protocol.Chat(id=2, messages=QUESTION, options=chosen)
     events: list = []
     layers = engine.session.pair.target.model.layers
-    answer = engine.answer(request, events.append, run_out_after(6 * layers))
+    no_memory = OSError(errno.ENOMEM, "Cannot allocate memory")
+    answer = engine.answer(request, events.append, run_out_after(6 * layers, no_memory))
     assert "Memory ran out" in answer.note
     assert engine.fitted.plan.memory.ram < before.memory.ram
     assert answer.token_ids == whole.token_ids
@@ -267,6 +269,7 @@ def test_without_a_smaller_plan_loading_is_out_of_memory(monkeypatch):
     ("error", "tier"),
     [
         (MemoryError(), "ram"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "ram"),
         (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes"), "ram"),
         (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), "vram"),
         (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), "vram"),
