@@ -163,7 +163,7 @@ def misses(
         return Stream(0.0, disk_s, disk_s)
     share = 1.0 if not placement.ssd else max(placement.cache, placement.ram) / model.experts
     link_s, disk_s = missed / machine.link, model.missed(rows, share, cautious=True) / machine.disk
-    return Stream(link_s, disk_s, max(link_s, disk_s), in_turn=True)
+    return Stream(link_s, disk_s, max(link_s, disk_s), in_turn=True, one_stream=machine.one_stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +197,10 @@ def iteration(
     pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)); with one stream,
     t_draft + B / link + t_target. The processor launches while the card waits and computes, and the pass
     takes no less than that."""
-    waited_s = max(streaming.behind_ring_s, streaming.card_s(computing_s))
     if streaming.in_turn:
         waited_s = streaming.behind_ring_s + computing_s
+    else:
+        waited_s = max(streaming.behind_ring_s, streaming.card_s(computing_s))
     behind_s = max(waited_s, launching_s)
     limited_by: Limit = streaming.slower
     if streaming.s < draft_s + behind_s:

@@ -1,5 +1,7 @@
 """Predicts how link and processor share the experts of a mixture that a card lacks."""
 
+from dataclasses import replace
+
 from engine.planner.expert_times import GAIN, ROWS
 from engine.planner.layer_placement import LayerPlacement
 from engine.planner.lent_share import Helper, processor_share
@@ -27,7 +29,7 @@ def shared_misses(
     returned = chosen / layers * share * target.hidden  # a row for each expert chosen
     exchange_s = layers * (helper.exchange_s(rows * target.hidden) + helper.exchange_s(returned))
     shared_s = (1 - share) * missed.link_s + exchange_s
-    shared = Stream(shared_s, missed.disk_s, max(shared_s, missed.disk_s), in_turn=True)
+    shared = replace(missed, link_s=shared_s, behind_ring_s=max(shared_s, missed.disk_s))
     return (missed, 0.0) if shared.s >= GAIN * missed.s else (shared, share)
 
 

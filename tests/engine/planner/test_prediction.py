@@ -236,3 +236,14 @@ def test_plans_for_a_card_with_one_stream_predict_less_where_weights_are_streame
     assert slower.time_to_first_token_s > streamed.time_to_first_token_s
     whole, same = (plan_for(machine, SMALL, asked) for machine in (DESKTOP, one))
     assert same.predicted_tokens_per_second == whole.predicted_tokens_per_second
+
+
+def test_with_one_stream_the_first_token_of_a_mixture_waits_for_copies_and_computation():
+    """Its experts cross the link in turn with computation in any case, so that later tokens take as long."""
+    one = replace(DESKTOP, vram=8 * GIB, link=6e9, one_stream=True)
+    two = replace(one, one_stream=False)
+    mixture = replace(SMALL, target=catalogued("qwen3-30b-a3b-q4_k_m"), draft=None)
+    copied, slower = (plan_for(machine, mixture, Asked(2048, budget=16)) for machine in (two, one))
+    assert copied.experts.hit_rate < 1
+    assert slower.predicted_tokens_per_second == copied.predicted_tokens_per_second
+    assert slower.time_to_first_token_s > 1.05 * copied.time_to_first_token_s
