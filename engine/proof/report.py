@@ -93,8 +93,11 @@ def remarks(tried: Iterable[TriedWay]) -> list[str]:
         for each in tried
         if each.outcome not in ("right", "unchecked")
     ]
-    lanes = next((each.remark for each in tried if each.remark), "")
-    return [*wrong, f"The link was measured under load: {lanes}."] if lanes else wrong
+    for each in tried:
+        if each.kernel == "streams" and each.remark:  # as weights are copied
+            load = " under load" if each.way == "two" else ""
+            return [*wrong, f"The link was measured{load}: {each.remark}."]
+    return wrong
 
 
 def _row(shown: TriedWay) -> tuple[str, ...]:

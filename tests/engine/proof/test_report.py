@@ -55,6 +55,13 @@ def test_what_went_wrong_is_said_in_sentences():
     ]
 
 
+def test_the_link_was_under_load_only_where_the_card_computes_meanwhile():
+    copies = TriedWay("copies", "pinned", "right", "", 24e9, None, "B/s", "PCIe 3 x16")  # on one stream
+    in_turn = TriedWay("streams", "one", "right", "", 24e9, None, "B/s", "PCIe 4 x8")
+    assert report.remarks([copies, in_turn]) == ["The link was measured: PCIe 4 x8."]
+    assert report.remarks([copies]) == []
+
+
 def test_the_file_names_neither_user_nor_folders(tmp_path):
     file = tmp_path / "report.json"
     report.write(made(tmp_path), file)
