@@ -96,7 +96,7 @@ class DeviceUnavailable(SpecExecError):
 class CardFailed(SpecExecError):
     """A graphics card that has stopped: after such an error, this process cannot use the card any more.
 
-    Attribute: `cause`, as `card_stopped` returns it.
+    Attribute: `cause`: "kernel" if one takes a safer way at the next start, "fault" if none does.
     """
 
     kind = "card_failed"

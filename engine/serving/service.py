@@ -281,13 +281,15 @@ class EngineService:
 
     def _problem(self, error: Exception) -> SpecExecError:
         """Return `error` as an OutOfMemory if memory ran out, or as a CardFailed if the card has stopped,
-        which is then remembered if a kernel may have caused it; otherwise raise it again."""
+        which is then remembered if a kernel may have caused it and the card was proven; otherwise raise it
+        again."""
         cause = card_stopped(error)
+        if cause is None:
+            return out_of_memory(error)
         if cause == "kernel" and self._proof is not None:
             self._proof.step_back(type(error).__name__)
-        if cause is not None:
-            return CardFailed(cause)
-        return out_of_memory(error)
+            return CardFailed("kernel")
+        return CardFailed("fault")
 
 
 def silence_only(emit: Emit) -> Emit:

@@ -162,6 +162,13 @@ def test_after_the_card_has_stopped_the_next_start_takes_one_step(target, monkey
     )
 
 
+def test_without_a_proof_no_safer_way_is_promised():
+    with pytest.raises(CardFailed) as named:
+        EngineService()._shrink(RuntimeError("CUDA error: unspecified launch failure"))
+    assert "safer" not in named.value.hint
+    assert named.value.cause == "fault"
+
+
 @pytest.mark.parametrize(
     "error",
     [
