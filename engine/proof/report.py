@@ -19,7 +19,7 @@ _HEADINGS = ("kernel", "way", "right?", "speed", "of what is possible")
 
 class CardReport(msgspec.Struct, frozen=True):
     """The content of the file. machine: processor, memory, system. taken: the way of each kernel, also of
-    one that could not be tried; None if no way of it is right."""
+    one that could not be tried; None for all if the card cannot be used."""
 
     identity: record.CardIdentity
     machine: dict[str, str | int | None]
@@ -55,7 +55,8 @@ def report_of(
         "container": here.surroundings.container,
     }
     identity = msgspec.structs.replace(record.identity_of(gpu), uuid="")  # it names one card in the world
-    taken = {kernel: ladder.chosen(kernel, tried) for kernel in kernels}
+    is_used = ladder.refused(kernels, tried) is None
+    taken = {kernel: ladder.chosen(kernel, tried) if is_used else None for kernel in kernels}
     return CardReport(identity, facts, known, taken)
 
 
@@ -71,8 +72,8 @@ def write(report: CardReport, file: Path) -> None:
 
 
 def table(report: CardReport) -> list[str]:
-    """Return the lines of the table: each way that was tried, with the way that replaces it below, and
-    kernels that could not be tried, for which memory was missing."""
+    """Return the lines of the table: each way that was tried, with the way that replaces it below, and, if
+    the card can be used, kernels that could not be tried, for which memory was missing."""
     tried = {(each.kernel, each.way) for each in report.tried}
     unchecked = [
         TriedWay(kernel, way, "unchecked")

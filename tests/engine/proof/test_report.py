@@ -4,6 +4,8 @@ import getpass
 import json
 from pathlib import Path
 
+import pytest
+
 from engine import machine, planner
 from engine.machine import Gpu
 from engine.proof import report
@@ -44,6 +46,19 @@ def test_a_kernel_that_could_not_be_tried_is_not_taken_for_a_right_one(tmp_path)
     here, sheet = machine.probe(tmp_path), planner.data_sheet(GPU.name)
     made = report.report_of(here, GPU, [*KERNELS, "noise"], TRIED, sheet)
     assert report.table(made)[-1].split() == ["noise", "card", "unchecked"]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [TriedWay("graphs", "replay", "unreachable", "lost"), TriedWay("memory", "card", "wrong", "all differ")],
+    ids=lambda last: last.outcome,
+)
+def test_a_card_that_cannot_be_used_takes_no_way(last, tmp_path):
+    here, sheet = machine.probe(tmp_path), planner.data_sheet(GPU.name)
+    tried = [TRIED[3], last]
+    made = report.report_of(here, GPU, KERNELS, tried, sheet)
+    assert made.taken == dict.fromkeys(KERNELS)
+    assert [line.split()[0] for line in report.table(made)] == ["kernel", "streams", last.kernel]
 
 
 def test_what_went_wrong_is_said_in_sentences():
