@@ -107,9 +107,8 @@ def _capability(gpus: list[Gpu], torch: TorchBuild) -> Iterator[Finding]:
                 "card_not_supported",
                 "warning",
                 f"PyTorch {torch.version} does not support the {gpu.name} (compute capability "
-                f"{major}.{minor}).",
-                "Install a build of PyTorch that supports this card (pytorch.org/get-started), or use "
-                "--device cpu.",
+                f"{major}.{minor}), so the card is not used.",
+                "Install a build of PyTorch that supports this card (pytorch.org/get-started).",
             )
 
 

@@ -177,6 +177,13 @@ def test_a_card_needs_code_compiled_for_its_capability(capability, architectures
     assert kinds(with_card(compute_capability=capability), torch) == ([] if runs else ["card_not_supported"])
 
 
+def test_a_card_without_code_for_it_is_not_used_and_no_option_is_needed_for_that():
+    torch = replace(CUDA, architectures=("sm_75",))
+    (finding,) = diagnose(with_card(compute_capability=(6, 1)), torch)
+    assert finding.message.endswith("(compute capability 6.1), so the card is not used.")
+    assert "--device" not in finding.hint
+
+
 @pytest.mark.parametrize(
     ("architecture", "built_for", "runs"),
     [
