@@ -1,6 +1,7 @@
 """Chooses the way that each kernel takes from the results of trying the ways. Pure functions."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from engine import ways
 from engine.proof.trial import WORDS, Outcome, Tester, Trial, TriedWay
@@ -22,13 +23,15 @@ def prove(
     """Try the ways of each kernel, from the fastest on, until one is right. Return everything tried.
 
     The proof ends where the card cannot be reached. tried: what is known already; it is not tried again.
-    progress: called with the number of kernels done and in total; may end the proof by raising.
+    progress: called with the number of kernels done and in total, again and again while a way is tried; may
+    end the proof by raising.
     """
     known = list(tried)
     for done, kernel in enumerate(kernels):
-        progress(done, len(kernels))
+        waiting = partial(progress, done, len(kernels))
+        waiting()
         while (way := chosen(kernel, known)) is not None and found(kernel, way, known) is None:
-            shown = tester.test(Trial(kernel, way, choices(kernels, known)))
+            shown = tester.test(Trial(kernel, way, choices(kernels, known)), waiting)
             if shown.outcome == "unchecked":
                 break
             known.append(shown)

@@ -1,6 +1,7 @@
 """One way of one kernel, tried on a card: what is asked of the process that tries it, and its answer."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -70,7 +71,8 @@ class Connection(Struct, frozen=True):
 class Tester(Protocol):
     """Tries ways of kernels. Tests substitute a fake."""
 
-    def test(self, trial: Trial) -> TriedWay: ...
+    def test(self, trial: Trial, waiting: Callable[[], object]) -> TriedWay:
+        """Try a way. waiting: called again and again meanwhile; may end the trial by raising."""
 
     def close(self) -> None: ...
 

@@ -28,7 +28,7 @@ GPU = Gpu("nvidia", "A broken card", "8d5d", 24 << 30, 20 << 30)
 class OnCard:
     """A `Tester` in this process."""
 
-    def test(self, trial: Trial) -> TriedWay:
+    def test(self, trial: Trial, waiting: Callable[[], object]) -> TriedWay:
         return worker.tried(QuietCard(), trial)
 
     def close(self) -> None:

@@ -90,7 +90,7 @@ class InProcess:
         self.tested: list[Trial] = []
         self.closed = False
 
-    def test(self, trial: Trial) -> TriedWay:
+    def test(self, trial: Trial, waiting: Callable[[], object] = lambda: None) -> TriedWay:
         self.tested.append(trial)
         return worker.tried(self.card, trial)
 

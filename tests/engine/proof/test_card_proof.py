@@ -2,6 +2,7 @@
 driver, torch or the program changes."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 
 import platformdirs
@@ -36,7 +37,7 @@ class Answers:
         self.tested: list[str] = []
         self.closed = 0
 
-    def test(self, trial: Trial) -> TriedWay:
+    def test(self, trial: Trial, waiting: Callable[[], object] = lambda: None) -> TriedWay:
         place = f"{trial.kernel} {trial.way}"
         self.tested.append(place)
         if not self.reachable:
@@ -146,7 +147,7 @@ def test_without_any_right_way_the_card_is_refused():
 
 def test_a_way_that_is_right_but_slow_is_taken_if_the_safer_one_fails():
     class Slow(Answers):
-        def test(self, trial: Trial) -> TriedWay:
+        def test(self, trial: Trial, waiting: Callable[[], object] = lambda: None) -> TriedWay:
             shown = super().test(trial)
             return TriedWay(trial.kernel, trial.way, "slow") if trial.way == "card" else shown
 

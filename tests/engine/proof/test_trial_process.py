@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine import ways
+from engine.errors import Interrupted
 from engine.proof import ladder, trial_process, worker
 from engine.proof.trial import Trial, TriedWay
 from engine.proof.trial_process import TrialProcess
@@ -70,6 +71,39 @@ def test_what_cannot_start_says_nothing_about_kernels_and_is_started_once(tmp_pa
     assert ladder.prove(["memory", "noise"], [], tester) == []
     assert (tmp_path / "starts").read_text() == "x"
     tester.close()
+
+
+def test_a_process_that_closes_its_output_and_does_not_end_hangs(monkeypatch):
+    monkeypatch.setattr(trial_process, "_END_S", 2.0)
+    program = PROGRAM.replace("os._exit(139)", "os.close(1); time.sleep(600)")
+    tester = TrialProcess([sys.executable, "-c", program])
+    assert tester.test(Trial("noise", "card")) == TriedWay("noise", "card", "hung")
+    tester.close()
+    program = PROGRAM.replace('print("{}", flush=True)', "os.close(1); time.sleep(600)")
+    tester = TrialProcess([sys.executable, "-c", program])
+    shown = tester.test(Trial("noise", "card"))
+    assert (shown.outcome, shown.problem) == ("unreachable", "The process for it does not end.")
+
+
+@pytest.mark.parametrize("place", ["import json", "for line"])
+def test_a_load_is_cancelled_while_a_process_starts_or_connects(place, monkeypatch):
+    monkeypatch.setattr(trial_process, "START_S", 5.0)
+    monkeypatch.setattr(trial_process, "CONNECT_S", 5.0)
+    program = "import time\n" + PROGRAM.replace('print("{}", flush=True)\n', "").replace(
+        place, "time.sleep(600)\n" + place, 1
+    )
+    tester = TrialProcess([sys.executable, "-c", program])
+    shown: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int) -> None:
+        shown.append((done, total))
+        if len(shown) == 4:
+            raise Interrupted("cancelled")
+
+    with pytest.raises(Interrupted):
+        ladder.prove(["noise"], [], tester, progress)
+    tester.close()
+    assert shown == [(0, 1)] * 4
 
 
 @pytest.mark.parametrize(
@@ -199,6 +233,6 @@ def test_each_kind_of_kernel_that_ends_or_stops_its_process_takes_one_step(
     ]
     assert tried == [TriedWay(name, fast, outcome, problem), TriedWay(name, safe, "right")]
     assert host.made == 2
-    assert host.waited == ([ways.LADDERS[kind].limit_s] if damage == "slow" else [])
+    assert sum(host.waited) == (ways.LADDERS[kind].limit_s if damage == "slow" else 0)
     words = {"crashing": "ends the program", "slow": "does not end"}[damage]
     assert f"{fast}) {words} on this graphics card, so " in ladder.sentences([name], tried)[0]
