@@ -1,7 +1,7 @@
 """Files written by torch.save: only plain tensors are read from them."""
 
 import sys
-from collections.abc import Collection
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,32 +43,35 @@ def unpickled(file: Path) -> dict[str, PickledTensor]:
     with reads.noted():
         try:
             state = file.stat()
-            begins = _records(file)
+            records = _records(file)
             tensors = torch.load(file, map_location="meta", weights_only=True)
         except Exception as error:  # a damaged pickle fails in many ways
             reason = str(error).partition("\n")[0][:200]
             raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
-    if not isinstance(tensors, dict) or not all(_is_plain(value, begins) for value in tensors.values()):
+    if not isinstance(tensors, dict) or not all(_is_plain(value, records) for value in tensors.values()):
         raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
     found = {}
     for name, tensor in tensors.items():
-        span = _span(file, tensor, state.st_mtime_ns)
-        if max(tensor.nbytes, span.nbytes) > state.st_size:
+        begin, span = _begin(tensor), _span(file, tensor, state.st_mtime_ns)
+        # Without numbers, torch enlarges a storage that is smaller than its tensor, and says nothing.
+        is_beyond = span.offset + span.nbytes > begin + records[begin]
+        if is_beyond or max(tensor.nbytes, span.nbytes) > state.st_size:
             raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
         found[str(name)] = PickledTensor(tensor, span)
     return found
 
 
-def _records(file: Path) -> frozenset[int]:
-    """Return where the records of the archive `file` begin. Raises ValueError if their numbers have another
-    byte order than this machine's: torch would swap bytes that are not in memory."""
+def _records(file: Path) -> dict[int, int]:
+    """Return the bytes of each record of the archive `file`, by where it begins. Raises ValueError if their
+    numbers have another byte order than this machine's: torch would swap bytes that are not in memory."""
     archive: Any = torch._C.PyTorchFileReader(str(file))
     if archive.has_record("byteorder") and archive.get_record("byteorder") != sys.byteorder.encode():
         raise ValueError("its byte order is not this machine's")
-    return frozenset(map(archive.get_record_offset, archive.get_all_records()))
+    names = archive.get_all_records()
+    return {archive.get_record_offset(name): archive.get_record_size(name) for name in names}
 
 
-def _is_plain(value: object, begins: Collection[int]) -> bool:
+def _is_plain(value: object, begins: Container[int]) -> bool:
     """Return whether `value` is a dense tensor whose numbers are in the file. begins: where its records
     begin; torch computes it, and does not look."""
     return (
@@ -79,10 +82,14 @@ def _is_plain(value: object, begins: Collection[int]) -> bool:
     )
 
 
+def _begin(tensor: Tensor) -> int:
+    """Return where the record of a tensor begins that `_is_plain` has found to have one."""
+    return tensor.untyped_storage()._checkpoint_offset or 0
+
+
 def _span(file: Path, tensor: Tensor, modified: int) -> Span:
     """Return where the numbers of a tensor are that `torch.load` has described without them."""
-    begin = tensor.untyped_storage()._checkpoint_offset or 0  # which `_is_plain` has found to be one
-    offset = begin + int(tensor.storage_offset()) * tensor.element_size()
+    offset = _begin(tensor) + int(tensor.storage_offset()) * tensor.element_size()
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     numbers = 1 + sum((size - 1) * step for size, step in steps) if tensor.numel() else 0
     return Span(

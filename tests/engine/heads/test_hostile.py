@@ -1,8 +1,10 @@
 """Malicious or randomly damaged files of heads: a named error, and their code is never run."""
 
+import math
 import os
 import pickle
 import random
+from collections import OrderedDict
 
 import pytest
 import torch
@@ -20,6 +22,17 @@ class Runs:
 
     def __reduce__(self):
         return os.mkdir, (self.folder,)
+
+
+class Rebuilt:
+    """Is a tensor of `shape`, from number `offset` on, when it is unpickled, whatever is stored."""
+
+    def __init__(self, stored, offset, *shape):
+        strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        self.rest = stored._typed_storage(), offset, shape, tuple(strides), False, OrderedDict()
+
+    def __reduce__(self):
+        return torch._utils._rebuild_tensor_v2, self.rest
 
 
 @pytest.mark.parametrize("place", ["tensor", "name", "whole"])
@@ -49,8 +62,13 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_nothing(tmp_path, kind
         torch.ones(1).expand(1 << 20, 1 << 20),
         [torch.ones(made.WIDTH, made.WIDTH)],
         "text",
+        Rebuilt(torch.ones(made.WIDTH, made.WIDTH), 1, made.WIDTH, made.WIDTH),
+        Rebuilt(torch.ones(made.WIDTH, made.WIDTH - 1), 0, made.WIDTH, made.WIDTH),
     ],
-    ids=["sparse", "meta", "complex", "one number a million times", "list", "text"],
+    ids=[
+        *("sparse", "meta", "complex", "one number a million times", "list", "text"),
+        *("from beyond the first number", "more numbers than are stored"),
+    ],
 )
 def test_a_pickle_of_anything_but_plain_tensors_is_refused(tmp_path, odd):
     weights = made.random_weights("medusa_2") | {"0.0.linear.weight": odd}
