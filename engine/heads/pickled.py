@@ -1,10 +1,11 @@
 """Files written by torch.save: only plain tensors are read from them."""
 
+import os
 import sys
 from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import torch
 from numpy.typing import NDArray
@@ -42,9 +43,12 @@ def unpickled(file: Path) -> dict[str, PickledTensor]:
     code. Raises BadCheckpoint."""
     with reads.noted():
         try:
-            state = file.stat()
-            records = _records(file)
-            tensors = torch.load(file, map_location="meta", weights_only=True)
+            # Opened here, for torch would open it by a name of 8-bit characters, which on Windows are few.
+            with file.open("rb") as opened:
+                state = os.fstat(opened.fileno())
+                records = _records(opened)
+                opened.seek(0)
+                tensors = torch.load(opened, map_location="meta", weights_only=True)
         except Exception as error:  # a damaged pickle fails in many ways
             reason = str(error).partition("\n")[0][:200]
             raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
@@ -61,10 +65,10 @@ def unpickled(file: Path) -> dict[str, PickledTensor]:
     return found
 
 
-def _records(file: Path) -> dict[int, int]:
+def _records(file: BinaryIO) -> dict[int, int]:
     """Return the bytes of each record of the archive `file`, by where it begins. Raises ValueError if their
     numbers have another byte order than this machine's: torch would swap bytes that are not in memory."""
-    archive: Any = torch._C.PyTorchFileReader(str(file))
+    archive: Any = torch._C.PyTorchFileReader(file)
     if archive.has_record("byteorder") and archive.get_record("byteorder") != sys.byteorder.encode():
         raise ValueError("its byte order is not this machine's")
     names = archive.get_all_records()

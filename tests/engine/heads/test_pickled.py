@@ -43,6 +43,20 @@ def test_tensors_of_any_layout_have_their_numbers(file):
         assert found[name].span.shape == tuple(tensor.shape)
 
 
+def test_a_file_may_have_any_name(tmp_path, monkeypatch):
+    """Where torch opens a file by its name, that must consist of the system's 8-bit characters on Windows."""
+
+    class Reader(torch._C.PyTorchFileReader):
+        def __init__(self, file):
+            assert not isinstance(file, str)
+            super().__init__(file)
+
+    monkeypatch.setattr(torch._C, "PyTorchFileReader", Reader)
+    file = tmp_path / "모델 模型.bin"
+    torch.save({"rows": ROWS}, file)
+    np.testing.assert_array_equal(unpickled(file)["rows"].read(), ROWS.numpy())
+
+
 def test_a_file_that_is_cut_after_it_was_opened_is_a_named_error(file):
     """Through a mapped file, it would be the end of the process."""
     torch.save({"weight": torch.ones(1 << 16)}, file)
