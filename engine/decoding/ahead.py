@@ -56,7 +56,7 @@ class Payoff:
         # Seconds per promised token of iterations, by whether the draft could go on in them.
         self._costs: dict[bool, deque[float]] = {way: deque(maxlen=LAST) for way in (False, True)}
         self._since = 0  # number of iterations since either way was last forgotten
-        self._slowdown = Slowdown()
+        self._slowdown = Slowdown(STALE)
 
     @property
     def slowed_s(self) -> float:
@@ -92,7 +92,6 @@ class Payoff:
         self._since += 1
         if self._since >= STALE:
             self._costs[not way].clear()
-            self._slowdown.forget()
             self._since = 0
 
 
@@ -121,17 +120,14 @@ class GrowingAhead:
             limits,
             worth=max(limits.worth, self._worth()),
             ahead=min(SHARE * limits.budget, MOST),
-            worth_ahead=max(limits.worth_ahead, self._worth_ahead(limits.beams)),
+            worth_ahead=max(limits.worth_ahead, self._worth_ahead()),
         )
 
-    def _worth_ahead(self, beams: int) -> float:
-        """Return how many nodes a tree grows by, with so many beams, in the time by which a round ahead slows
-        the target."""
-        rounds = sum(each.rounds for each in self._past)
+    def _worth_ahead(self) -> float:
+        """Return how many nodes are expanded in turn in the time by which a round ahead slows the target."""
+        nodes = sum(each.expanded for each in self._past)
         seconds = sum(each.draft_s for each in self._past)
-        if not self._payoff or not rounds or not seconds:
-            return 0.0
-        return self._payoff.slowed_s * beams * rounds / seconds
+        return self._payoff.slowed_s * nodes / seconds if self._payoff and seconds else 0.0
 
     def _worth(self) -> float:
         """Return the number of tokens that are given in the time of a round, on the scale of the drafter's

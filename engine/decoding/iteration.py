@@ -63,9 +63,11 @@ class Iterated:
     log_probs: list[LogProbs]  # of `tokens`, if requested
     judgement: Judgement | None = None  # of the tree, if requested
     survivors: int = 0  # number of nodes that the tree had from the start, since the last one grew ahead
+    expanded: int = 0  # number of nodes that `rounds` expanded, if trees may grow ahead
     ahead: int = 0  # number of nodes that the drafter has found beyond the tree while it was verified
-    ahead_s: float = 0.0  # seconds of `target_s` in which the drafter grew them
-    rounds_ahead: int = 0  # number of rounds in which it did
+    ahead_s: float = 0.0  # seconds of `target_s` in which it computed; 0 if no round was worth its time
+    rounds_ahead: int = 0  # number of rounds that were not cut off when the pass ended
+    rounds_ahead_s: float = 0.0  # seconds of `ahead_s` that these took
 
     @property
     def grown(self) -> TreeLimits:
@@ -169,11 +171,13 @@ def within(limits: TreeLimits, depth: int, rows: int) -> TreeLimits:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """A tree that has grown. rounds: in how many rounds; survivors: how many nodes it had from the start."""
+    """A tree that has grown. rounds: in how many rounds; survivors: how many nodes it had from the start;
+    expanded: how many the rounds expanded, as far as the drafter says it."""
 
     tree: TokenTree
     rounds: int = 0
     survivors: int = 0
+    expanded: int = 0
 
 
 def draft(
@@ -183,7 +187,7 @@ def draft(
     drafter.plant(limits)
     if not limits.budget:
         return Drafted(drafter.snapshot(0))
-    survivors = drafter.size
+    survivors, expanded = drafter.size, drafter.expanded
     rounds = 0
     grows = not survivors or drafter.grow(0, progress)
     while grows:
@@ -195,17 +199,18 @@ def draft(
             clock.lap("other")
     tree = drafter.snapshot(limits.budget)
     clock.lap("draft")
-    return Drafted(tree, rounds, survivors)
+    return Drafted(tree, rounds, survivors, drafter.expanded - expanded)
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
     """What a drafter did while a tree was verified: the nodes that it has found, the seconds in which it
-    computed, and the number of rounds."""
+    computed, and the number of rounds that were not cut off, with their seconds."""
 
     nodes: int = 0
     seconds: float = 0.0
     rounds: int = 0
+    rounds_s: float = 0.0
 
 
 def begin_ahead(
@@ -240,13 +245,21 @@ def draft_ahead(
     as in `TreeLimits`."""
     if not drafter.widen(tree, depth):
         return Ahead()
-    before, done = drafter.size, 0
+    before, done, rounds_s, grows = drafter.size, 0, 0.0, True
     started = time.perf_counter()
     with suppress(PassEnded):
-        while done != rounds and not (rounds is None and pending.ready) and drafter.grow(1, pending.beside):
-            done += 1
-    seconds = max(0.0, time.perf_counter() - started - pending.held_s)
-    return Ahead(drafter.size - before, seconds, done)
+        while done != rounds and not (rounds is None and pending.ready):
+            grows = drafter.grow(1, pending.beside)
+            if not grows:
+                break
+            done, rounds_s = done + 1, computed_s(started, pending)
+    seconds = computed_s(started, pending) if grows else rounds_s
+    return Ahead(drafter.size - before, seconds, done, rounds_s)
+
+
+def computed_s(started: float, pending: Pending) -> float:
+    """Return the seconds since `started` for which the pass has not held up the drafter beside it."""
+    return max(0.0, time.perf_counter() - started - pending.held_s)
 
 
 def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:
@@ -283,9 +296,11 @@ def report(
         log_probs=verdict.log_probs[: len(tokens)],
         judgement=verdict.judgement,
         survivors=drafted.survivors,
+        expanded=drafted.expanded,
         ahead=ahead.nodes,
         ahead_s=ahead.seconds,
         rounds_ahead=ahead.rounds,
+        rounds_ahead_s=ahead.rounds_s,
     )
 
 

@@ -88,6 +88,10 @@ class MergedDrafter(Drafter):
     def size(self) -> int:
         return sum(drafter.size for drafter in self.drafters)
 
+    @property
+    def expanded(self) -> int:
+        return sum(drafter.expanded for drafter in self.drafters)
+
     def widen(self, tree: TokenTree, depth: int) -> bool:
         self._growing = [drafter for drafter in self.drafters if drafter.widen(tree, depth)]
         return bool(self._growing)

@@ -155,6 +155,11 @@ class Drafter(ABC):
         Nodes that are not kept count while the tree grows ahead."""
         return 0
 
+    @property
+    def expanded(self) -> int:
+        """Number of nodes of the tree that were expanded, the root included, if trees live on; or else 0."""
+        return 0
+
     def plant(self, limits: TreeLimits) -> None:
         """Start a new tree at the root, with what the last one, grown ahead, has found below the root."""
         return None

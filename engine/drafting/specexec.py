@@ -81,6 +81,10 @@ class SpecExecDrafter(BestFirstDrafter):
     def size(self) -> int:
         return len(self._grower.tokens) if self._exits else len(self._grower)
 
+    @property
+    def expanded(self) -> int:
+        return int(self._grower.expanded.sum()) + self._grower.is_rooted
+
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._sampler = sampler
         self._lives_on = False

@@ -116,7 +116,7 @@ class TimedLink:
         return [*ahead, rule.choose().ahead]
 
 
-def iterated(limits, survivors, target_s, tree=None, rounds_ahead=0):
+def iterated(limits, survivors, target_s, tree=None, **more):
     tree = tree or TokenTree.empty()
     return Iterated(
         limits=limits,
@@ -130,7 +130,7 @@ def iterated(limits, survivors, target_s, tree=None, rounds_ahead=0):
         rounds=2,
         log_probs=[],
         survivors=survivors,
-        rounds_ahead=rounds_ahead,
+        **more,
     )
 
 
