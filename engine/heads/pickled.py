@@ -81,6 +81,7 @@ def _is_plain(value: object, begins: Container[int]) -> bool:
     return (
         isinstance(value, Tensor)
         and value.layout == torch.strided
+        and not value.is_neg()  # or else the stored numbers have the other sign
         and value.dtype in _DTYPES
         and getattr(value.untyped_storage(), "_checkpoint_offset", None) in begins
     )

@@ -59,6 +59,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_nothing(tmp_path, kind
         torch.ones(made.WIDTH, made.WIDTH).to_sparse(),
         torch.ones(made.WIDTH, made.WIDTH, device="meta"),
         torch.ones(made.WIDTH, made.WIDTH, dtype=torch.complex64),
+        torch.ones(made.WIDTH, made.WIDTH, dtype=torch.complex64).conj().imag,
         torch.ones(1).expand(1 << 20, 1 << 20),
         [torch.ones(made.WIDTH, made.WIDTH)],
         "text",
@@ -66,7 +67,7 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_nothing(tmp_path, kind
         Rebuilt(torch.ones(made.WIDTH, made.WIDTH - 1), 0, made.WIDTH, made.WIDTH),
     ],
     ids=[
-        *("sparse", "meta", "complex", "one number a million times", "list", "text"),
+        *("sparse", "meta", "complex", "negative", "one number a million times", "list", "text"),
         *("from beyond the first number", "more numbers than are stored"),
     ],
 )
