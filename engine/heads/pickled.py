@@ -2,10 +2,10 @@
 
 import os
 import sys
-from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import ZIP_STORED, ZipFile
 
 import torch
 from numpy.typing import NDArray
@@ -52,11 +52,16 @@ def unpickled(file: Path) -> dict[str, PickledTensor]:
         except Exception as error:  # a damaged pickle fails in many ways
             reason = str(error).partition("\n")[0][:200]
             raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
-    if not isinstance(tensors, dict) or not all(_is_plain(value, records) for value in tensors.values()):
+    if not isinstance(tensors, dict) or not all(map(_is_plain, tensors.values())):
         raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
     found = {}
     for name, tensor in tensors.items():
         begin, span = _begin(tensor), _span(file, tensor, state.st_mtime_ns)
+        if begin not in records:  # torch computes it, and does not look
+            raise BadCheckpoint(
+                f"{file.name} was not packed by torch: its numbers do not lie where torch puts them.",
+                "Save it again with torch.save, or download another file.",
+            )
         # Without numbers, torch enlarges a storage that is smaller than its tensor, and says nothing.
         is_beyond = span.offset + span.nbytes > begin + records[begin]
         if is_beyond or max(tensor.nbytes, span.nbytes) > state.st_size:
@@ -66,24 +71,26 @@ def unpickled(file: Path) -> dict[str, PickledTensor]:
 
 
 def _records(file: BinaryIO) -> dict[int, int]:
-    """Return the bytes of each record of the archive `file`, by where it begins. Raises ValueError if their
-    numbers have another byte order than this machine's: torch would swap bytes that are not in memory."""
+    """Return the bytes of each record of the archive `file` that is not compressed, by where it begins.
+    Raises ValueError if their numbers have another byte order than this machine's: torch would swap bytes
+    that are not in memory."""
     archive: Any = torch._C.PyTorchFileReader(file)
     if archive.has_record("byteorder") and archive.get_record("byteorder") != sys.byteorder.encode():
         raise ValueError("its byte order is not this machine's")
-    names = archive.get_all_records()
+    entries = ZipFile(file).infolist()
+    plain = {each.filename.partition("/")[2] for each in entries if each.compress_type == ZIP_STORED}
+    names = plain.intersection(archive.get_all_records())
     return {archive.get_record_offset(name): archive.get_record_size(name) for name in names}
 
 
-def _is_plain(value: object, begins: Container[int]) -> bool:
-    """Return whether `value` is a dense tensor whose numbers are in the file. begins: where its records
-    begin; torch computes it, and does not look."""
+def _is_plain(value: object) -> bool:
+    """Return whether `value` is a dense tensor whose numbers are in the file."""
     return (
         isinstance(value, Tensor)
         and value.layout == torch.strided
         and not value.is_neg()  # or else the stored numbers have the other sign
         and value.dtype in _DTYPES
-        and getattr(value.untyped_storage(), "_checkpoint_offset", None) in begins
+        and getattr(value.untyped_storage(), "_checkpoint_offset", None) is not None
     )
 
 

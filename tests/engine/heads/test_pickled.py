@@ -2,6 +2,7 @@
 
 import os
 import sys
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 import pytest
@@ -55,6 +56,23 @@ def test_a_file_may_have_any_name(tmp_path, monkeypatch):
     file = tmp_path / "모델 模型.bin"
     torch.save({"rows": ROWS}, file)
     np.testing.assert_array_equal(unpickled(file)["rows"].read(), ROWS.numpy())
+
+
+@pytest.mark.parametrize(
+    ("packing", "tensors"),
+    [(ZIP_STORED, {"rows": ROWS, "half": ROWS.half()}), (ZIP_DEFLATED, {"rows": ROWS})],
+)
+def test_an_archive_that_another_program_has_packed_is_refused_as_that(file, packing, tensors):
+    """Its numbers lie elsewhere than torch says; or there, but compressed."""
+    torch.save(tensors, file)
+    with ZipFile(file) as archive:
+        records = {name: archive.read(name) for name in archive.namelist()}
+    with ZipFile(file, "w", packing) as archive:
+        for name, content in records.items():
+            archive.writestr(name, content)
+    with pytest.raises(BadCheckpoint, match="was not packed by torch") as caught:
+        unpickled(file)
+    assert "torch.save" in caught.value.hint
 
 
 def test_a_file_that_is_cut_after_it_was_opened_is_a_named_error(file):
