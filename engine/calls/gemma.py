@@ -12,12 +12,11 @@ from typing import Any
 from engine.calls.bare_values import ANY_NAME, ANY_TEXT, as_json, value_rules
 from engine.calls.grammar import CallForm, CallForms, json_rule, quoted
 from engine.calls.offer import OfferedTool
-from engine.calls.reader import CallReader, Reading
+from engine.calls.reader import LONGEST_NAME, CallReader, Reading
 from engine.protocol.thoughts import overlap
 
 OPENING, CLOSING, QUOTE = "<|tool_call>", "<tool_call|>", '<|"|>'
 CALL = "call:"
-LONGEST_NAME = 256  # characters, with what stands before it
 _HEADER = re.compile(r"\s*call:\s*([\w.:-]+)\s*\{")
 
 

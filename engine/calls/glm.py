@@ -11,13 +11,12 @@ from typing import Any
 from engine.calls.bare_values import ANY_NAME, ANY_TEXT, Types, as_json, types_of, value_rules
 from engine.calls.grammar import CallForm, CallForms, quoted
 from engine.calls.offer import OfferedTool
-from engine.calls.reader import CallReader, Reading
+from engine.calls.reader import LONGEST_NAME, CallReader, Reading
 
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 KEY, END_KEY = "<arg_key>", "</arg_key>"
 VALUE, END_VALUE = "<arg_value>", "</arg_value>"
 _STOPS = (KEY, CLOSING, OPENING)  # what ends a name
-LONGEST_NAME = 256  # characters, with the white space around it
 _LINE = '"\\n"?'  # a line break, in a grammar
 _NAME = re.compile(r"\s*([\w.:-]+)\s*")
 

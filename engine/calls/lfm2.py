@@ -26,6 +26,7 @@ OPENING, CLOSING = "<|tool_call_start|>", "<|tool_call_end|>"
 # What templates have that describe tools, but write no calls.
 TOOL_LISTS = ("<|tool_list_start|>", "List of tools: [")
 _NAME = re.compile(r"[\w.-]")
+_PREFIXES = ("", *"rbfuRBFU")  # what may stand before the quotes of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class Lfm2Reader(CallReader):
         self._ahead: deque[str] = deque()  # characters that were looked at, to be read again
         super().__init__()
 
-    def next(self, held: str) -> Reading[str]:
-        return self._ahead.popleft() if self._ahead else (yield from super().next(held))
+    def next(self, *held: str) -> Reading[str]:
+        return self._ahead.popleft() if self._ahead else (yield from super().next(*held))
 
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
@@ -126,7 +127,7 @@ class Lfm2Reader(CallReader):
                 word = ""
             if is_end:
                 return _argument(tokens, source.strip(), character)
-            if character in "'\"" and word.lower() in ("", "r", "b", "f", "u"):
+            if character in "'\"" and word in _PREFIXES:
                 text = yield from self._text(character, depth)
                 if text is None:
                     return None

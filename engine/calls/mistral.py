@@ -2,10 +2,9 @@
 
 from engine.calls.grammar import CallForm, CallForms, json_rule
 from engine.calls.offer import OfferedTool
-from engine.calls.reader import CallReader, Reading
+from engine.calls.reader import LONGEST_NAME, CallReader, Reading
 
 MARK, ARGUMENTS, ID = "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
-LONGEST_NAME = 256
 
 
 class MistralReader(CallReader):

@@ -9,7 +9,7 @@ import json
 from engine.calls.bare_values import ANY_NAME, ANY_TEXT, Types, as_json, types_of, value_rules
 from engine.calls.grammar import CallForm, CallForms, quoted
 from engine.calls.offer import OfferedTool
-from engine.calls.reader import CallReader, Reading
+from engine.calls.reader import LONGEST_NAME, CallReader, Reading
 
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 SEED_OPENING, SEED_CLOSING = "<seed:tool_call>", "</seed:tool_call>"
@@ -30,13 +30,14 @@ class QwenCoderReader(CallReader):
         held = mark
         while not held.endswith(FUNCTION):
             held += yield from self.next(held)
-            if not FUNCTION.startswith(held.removeprefix(self.opening).lstrip()):
+            begun = held.removeprefix(self.opening).lstrip()
+            if len(held) > LONGEST_NAME or not FUNCTION.startswith(begun):
                 self.emit("text", held)
                 return ""
         name = ""
         while not name.endswith(">"):
-            name += yield from self.next(held + name)
-            if "\n" in name or "<" in name:
+            name += yield from self.next(held, name)
+            if len(name) > LONGEST_NAME or name[-1] in "\n<":
                 self.emit("text", held + name)
                 return ""
         self.emit("name", name[:-1].strip())

@@ -15,6 +15,8 @@ import msgspec
 
 from engine.protocol.thoughts import overlap
 
+LONGEST_NAME = 256  # characters, with the white space around it
+
 T = TypeVar("T")
 Reading = Generator[None, str, T]  # receives the next character
 # What was found: text beside calls, the name of a function that is called, a piece of its arguments
@@ -78,12 +80,12 @@ class CallReader(ABC):
             self.emit("text", held[: len(held) - keep])
             held = held[len(held) - keep :]
 
-    def next(self, held: str) -> Reading[str]:
-        """Read a character. held: what is text if there is none."""
+    def next(self, *held: str) -> Reading[str]:
+        """Read a character. held: what is text if there is none; it is joined only then."""
         try:
             return (yield)
         except EndOfText:
-            self.emit("text", held)
+            self.emit("text", "".join(held))
             raise
 
     def spaces(self, held: str) -> Reading[tuple[str, str]]:
@@ -111,31 +113,34 @@ class CallReader(ABC):
         before: what is text if it is no call, `begun` included. stops: marks that end it, too. Return the
         mark that has ended it, or ""; None if it is text.
         """
-        body = begun
+        body = ""  # behind `begun`
+        may_be_header = True  # only the first object within can be the arguments
         brackets = Brackets()
         for character in begun:
             brackets.add(character)
         while brackets.depth:
-            character = yield from self.next(before + body[len(begun) :])
+            character = yield from self.next(before, body)
             body += character
             brackets.add(character)
-            if character == "{" and self._is_header(body):
-                self.emit("name", self._name)
-                yield from self.value()
-                return (yield from self.rest(stops))
+            if may_be_header and character == "{" and not brackets.is_text:
+                may_be_header = False
+                if self._is_header(begun + body):
+                    self.emit("name", self._name)
+                    yield from self.value()
+                    return (yield from self.rest(stops))
             stop = "" if brackets.is_text else next((mark for mark in stops if body.endswith(mark)), "")
             if stop:
                 body = body[: -len(stop)]
-                if self._is_whole(body):
+                if self._is_whole(begun + body):
                     return stop
-                self.emit("text", before + body[len(begun) :])
+                self.emit("text", before + body)
                 if stop in self.marks:
                     return stop
                 self.emit("text", stop)
                 return None
-        if self._is_whole(body):
+        if self._is_whole(begun + body):
             return ""
-        self.emit("text", before + body[len(begun) :])
+        self.emit("text", before + body)
         return None
 
     def records(self, held: str) -> Reading[bool]:
@@ -215,14 +220,14 @@ class CallReader(ABC):
 
     def _taken(self) -> list[Found]:
         """Return what was found, and forget it. Neighbours of the same kind are joined."""
-        joined: list[Found] = []
+        runs: list[tuple[Literal["text", "name", "arguments"], list[str]]] = []
         for kind, text in self._found:
-            if joined and joined[-1][0] == kind != "name":
-                joined[-1] = (kind, joined[-1][1] + text)
+            if runs and runs[-1][0] == kind != "name":
+                runs[-1][1].append(text)
             else:
-                joined.append((kind, text))
+                runs.append((kind, [text]))
         self._found = []
-        return joined
+        return [(kind, "".join(texts)) for kind, texts in runs]
 
 
 class Brackets:

@@ -94,7 +94,12 @@ def test_an_argument_that_is_cut_off_is_not_given_in_part(text):
     assert (part.kind, part.name, part.text) == ("call", "weather", "{")
 
 
-@pytest.mark.parametrize("value", ["[(" * 20_000, "'" + "', b" * 20_000, "f(" * 20_000 + ")" * 20_000])
+@pytest.mark.timeout(30)  # linear readers need a fraction of a second, quadratic ones a minute
+@pytest.mark.parametrize(
+    "value",
+    ["[(" * 20_000, "'" + "', b" * 20_000, "f(" * 20_000 + ")" * 20_000, "é" + "'" * 200_000],
+    ids=("brackets", "quotes", "functions", "quotes in a word"),
+)
 def test_many_brackets_and_quotes_are_read_to_their_end(value):
     (part,) = read("lfm2", [f"{BEGIN}[x(a={value}"])
     assert (part.name, part.text) == ("x", "{")

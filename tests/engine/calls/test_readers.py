@@ -107,6 +107,9 @@ CASES = [
     ("qwen coder", "<function=weather>\n<parameter=city>\n1\n\n</parameter>\n</function>",
      [("call", "weather", {"city": "1\n"})]),
     ("qwen coder", "<tool_call>no</tool_call>", [("text", "<tool_call>no</tool_call>")]),
+    ("qwen coder", f"<function={'x' * 300}>", [("text", f"<function={'x' * 300}>")]),
+    ("qwen coder", f"<tool_call>{' ' * 300}<function=now></function>",
+     [("text", "<tool_call>"), ("call", "now", {})]),
     ("seed", SEED, [OSLO]),
     ("seed", f"Let me see.\n\n{SEED}\n{SEED}", [("text", "Let me see."), OSLO, OSLO]),
     ("seed", "<seed:tool_call>\n<function=weather>\n<parameter=city>\n1\n</parameter>\n"
@@ -240,6 +243,7 @@ PIECES = [
 DEEP = [
     "<tool_call>{" * 5000, "<tool_call>now<arg_key>" * 1000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000,
     "[" * 100000, "<|tool_call>call:now{a:" + "[{b:" * 5000, "<|tool_call>" * 1000,
+    '<TOOLCALL>[{"name":"' + "{" * 50_000,
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
@@ -255,6 +259,7 @@ def test_cuts_change_nothing_and_no_text_fails(name, text, cuts):
     ]
 
 
+@pytest.mark.timeout(30)  # linear readers need a fraction of a second, quadratic ones a minute
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("text", DEEP)
 def test_deep_nesting_is_read_to_its_end(name, text):
