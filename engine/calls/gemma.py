@@ -43,44 +43,66 @@ class GemmaReader(CallReader):
     def _arguments(self) -> Reading[None]:
         """Read the arguments, of which "{" has been read, and give them as JSON."""
         self.emit("arguments", "{")
-        closings, has_any, character = ["}"], False, ""
+        closings, has_any, begun = ["}"], False, ""
         while closings:
-            character = character or (yield)
-            if character in "}]":
+            begun = begun or (yield)
+            if begun in ("}", "]"):
                 self.emit("arguments", closings.pop())
-                has_any = True
-            elif not character.isspace() and character != ",":
-                before = ", " if has_any else ""
-                if closings[-1] == "}":
-                    key, stop = yield from self._up_to_any(character, ":}")
-                    if stop == "}":  # a key without a value
-                        character = stop
-                        continue
-                    before += f"{json.dumps(_bare(key), ensure_ascii=False)}: "
-                    _, character = yield from self.spaces("")
-                self.emit("arguments", before)
-                has_any = character not in "{["
-                if has_any:
-                    character = yield from self._value(character)
+                has_any, begun = True, ""
+                continue
+            if begun.isspace() or begun == ",":
+                begun = ""
+                continue
+            before = ", " if has_any else ""
+            if closings[-1] == "}":
+                key, begun = yield from self._key(begun)
+                if begun != ":":  # a key without a value
                     continue
-                self.emit("arguments", character)
-                closings.append("}" if character == "{" else "]")
-            character = ""
+                before += f"{key}: "
+                _, begun = yield from self.spaces("")
+            self.emit("arguments", before)
+            has_any = begun not in ("{", "[")
+            if has_any:
+                begun = yield from self._value(begun)
+            else:
+                self.emit("arguments", begun)
+                closings.append("}" if begun == "{" else "]")
+                begun = ""
+
+    def _key(self, begun: str) -> Reading[tuple[str, str]]:
+        """Read a key, of which `begun` has been read. Return it as JSON, and the character behind it, which
+        is ":" if it has a value."""
+        begun = yield from self._mark(begun)
+        if begun not in (QUOTE, '"'):
+            key, stop = yield from self._up_to_any(begun, ":}")
+            return json.dumps(key.strip(), ensure_ascii=False), stop
+        if begun == QUOTE:
+            text = yield from self.up_to(QUOTE)
+            key = json.dumps(text, ensure_ascii=False)
+        else:
+            key = yield from self._json_text()
+        _, character = yield from self.spaces("")
+        return key, character
 
     def _value(self, begun: str) -> Reading[str]:
         """Read a text, a number or a word, and give it as JSON. begun: its first character. Return the
         character that ends it, or "" if that belongs to it."""
-        while begun != QUOTE and QUOTE.startswith(begun):
-            begun += yield
+        begun = yield from self._mark(begun)
         if begun == QUOTE:
             yield from self._text()
             return ""
         if begun == '"':
-            yield from self._json_text()
+            self.emit("arguments", (yield from self._json_text()))
             return ""
         value, stop = yield from self._up_to_any(begun, ",}]")
         self.emit("arguments", "null" if value.strip() in ("", "None") else as_json(value.strip(), ""))
         return stop
+
+    def _mark(self, begun: str) -> Reading[str]:
+        """Read on as long as it may be a mark. Return what has been read, `begun` included."""
+        while begun != QUOTE and QUOTE.startswith(begun):
+            begun += yield
+        return begun
 
     def _text(self) -> Reading[None]:
         """Read a text up to its closing mark; its opening one has been read."""
@@ -93,23 +115,19 @@ class GemmaReader(CallReader):
             held = held[len(held) - keep :]
         self.emit("arguments", '"')
 
-    def _json_text(self) -> Reading[None]:
+    def _json_text(self) -> Reading[str]:
         """Read a text of JSON, of which the quotation mark has been read."""
         text, is_escaped = '"', False
         while is_escaped or len(text) == 1 or text[-1] != '"':
             is_escaped = not is_escaped and text[-1] == "\\"
             text += yield
-        self.emit("arguments", as_json(text, ""))
+        return as_json(text, "")
 
     def _up_to_any(self, begun: str, stops: str) -> Reading[tuple[str, str]]:
         """Read up to one of the characters; return what stands before it, and that character."""
         while begun[-1] not in stops:
             begun += yield
         return begun[:-1], begun[-1]
-
-
-def _bare(key: str) -> str:
-    return key.replace(QUOTE, "").strip().strip('"')
 
 
 def forms(tools: list[OfferedTool]) -> CallForms:
