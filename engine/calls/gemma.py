@@ -16,6 +16,7 @@ from engine.calls.reader import LONGEST_NAME, CallReader, Reading
 from engine.protocol.thoughts import overlap
 
 OPENING, CLOSING, QUOTE = "<|tool_call>", "<tool_call|>", '<|"|>'
+ENDS = (CLOSING, OPENING)  # what ends a call outside texts, complete or not
 CALL = "call:"
 _HEADER = re.compile(r"\s*call:\s*([\w.:-]+)\s*\{")
 
@@ -36,16 +37,20 @@ class GemmaReader(CallReader):
             self.emit("text", mark + held)
             return ""
         self.emit("name", header[1])
-        yield from self._arguments()
-        stop = yield from self.until((CLOSING, OPENING))
+        stop = yield from self._arguments()
+        stop = stop or (yield from self.until(ENDS))
         return "" if stop == CLOSING else stop
 
-    def _arguments(self) -> Reading[None]:
-        """Read the arguments, of which "{" has been read, and give them as JSON."""
+    def _arguments(self) -> Reading[str]:
+        """Read the arguments, of which "{" has been read, and give them as JSON. Return the mark that has cut
+        them off, or ""."""
         self.emit("arguments", "{")
         closings, has_any, begun = ["}"], False, ""
         while closings:
-            begun = begun or (yield)
+            begun = yield from self._mark(begun or (yield))
+            if begun in ENDS:
+                self.emit("arguments", "".join(reversed(closings)))
+                return begun
             if begun in ("}", "]"):
                 self.emit("arguments", closings.pop())
                 has_any, begun = True, ""
@@ -59,7 +64,8 @@ class GemmaReader(CallReader):
                 if begun != ":":  # a key without a value
                     continue
                 before += f"{key}: "
-                _, begun = yield from self.spaces("")
+                _, character = yield from self.spaces("")
+                begun = yield from self._mark(character)
             self.emit("arguments", before)
             has_any = begun not in ("{", "[")
             if has_any:
@@ -68,16 +74,16 @@ class GemmaReader(CallReader):
                 self.emit("arguments", begun)
                 closings.append("}" if begun == "{" else "]")
                 begun = ""
+        return ""
 
     def _key(self, begun: str) -> Reading[tuple[str, str]]:
-        """Read a key, of which `begun` has been read. Return it as JSON, and the character behind it, which
-        is ":" if it has a value."""
-        begun = yield from self._mark(begun)
+        """Read a key, of which `begun` has been read. Return it as JSON, and the character or mark behind it,
+        which is ":" if it has a value."""
         if begun not in (QUOTE, '"'):
-            key, stop = yield from self._up_to_any(begun, ":}")
+            key, stop = yield from self.up_to(":", "}", *ENDS, begun=begun)
             return json.dumps(key.strip(), ensure_ascii=False), stop
         if begun == QUOTE:
-            text = yield from self.up_to(QUOTE)
+            text, _ = yield from self.up_to(QUOTE)
             key = json.dumps(text, ensure_ascii=False)
         else:
             key = yield from self._json_text()
@@ -85,22 +91,22 @@ class GemmaReader(CallReader):
         return key, character
 
     def _value(self, begun: str) -> Reading[str]:
-        """Read a text, a number or a word, and give it as JSON. begun: its first character. Return the
-        character that ends it, or "" if that belongs to it."""
-        begun = yield from self._mark(begun)
+        """Read a text, a number or a word, and give it as JSON. begun: how much of it has been read. Return
+        the character or mark that ends it, or "" if that belongs to it."""
         if begun == QUOTE:
             yield from self._text()
             return ""
         if begun == '"':
             self.emit("arguments", (yield from self._json_text()))
             return ""
-        value, stop = yield from self._up_to_any(begun, ",}]")
+        value, stop = yield from self.up_to(",", "}", "]", *ENDS, begun=begun)
         self.emit("arguments", "null" if value.strip() in ("", "None") else as_json(value.strip(), ""))
         return stop
 
     def _mark(self, begun: str) -> Reading[str]:
         """Read on as long as it may be a mark. Return what has been read, `begun` included."""
-        while begun != QUOTE and QUOTE.startswith(begun):
+        marks = (QUOTE, *ENDS)
+        while begun not in marks and any(mark.startswith(begun) for mark in marks):
             begun += yield
         return begun
 
@@ -122,12 +128,6 @@ class GemmaReader(CallReader):
             is_escaped = not is_escaped and text[-1] == "\\"
             text += yield
         return as_json(text, "")
-
-    def _up_to_any(self, begun: str, stops: str) -> Reading[tuple[str, str]]:
-        """Read up to one of the characters; return what stands before it, and that character."""
-        while begun[-1] not in stops:
-            begun += yield
-        return begun[:-1], begun[-1]
 
 
 def forms(tools: list[OfferedTool]) -> CallForms:

@@ -16,7 +16,7 @@ from engine.calls.reader import LONGEST_NAME, CallReader, Reading
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 KEY, END_KEY = "<arg_key>", "</arg_key>"
 VALUE, END_VALUE = "<arg_value>", "</arg_value>"
-_STOPS = (KEY, CLOSING, OPENING)  # what ends a name
+_STOPS = (KEY, CLOSING, OPENING)  # what ends a name, and outside values a call that is cut off
 _LINE = '"\\n"?'  # a line break, in a grammar
 _NAME = re.compile(r"\s*([\w.:-]+)\s*")
 
@@ -49,9 +49,15 @@ class GlmReader(CallReader):
         Return the mark of the next call if it has been read too, or else ""."""
         before = "{"
         while stop == KEY:
-            name = (yield from self.up_to(END_KEY)).strip()
-            yield from self.until((VALUE,))
-            made = as_json((yield from self.up_to(END_VALUE)), types.get(name, ""))
+            name, stop = yield from self.up_to(END_KEY, CLOSING, OPENING)
+            if stop != END_KEY:
+                break
+            stop = yield from self.until((VALUE, *_STOPS))
+            if stop != VALUE:
+                continue
+            name = name.strip()
+            value, _ = yield from self.up_to(END_VALUE)
+            made = as_json(value, types.get(name, ""))
             self.emit("arguments", f"{before}{json.dumps(name, ensure_ascii=False)}: {made}")
             before = ", "
             stop = yield from self.until(_STOPS)

@@ -160,7 +160,9 @@ class Lfm2Reader(CallReader):
                     return None
 
     def _ends_text(self, depth: int) -> Reading[bool]:
-        """Return whether a quote ends a text, rather than being one within it, by what is behind it."""
+        """Return whether a quote ends a text, rather than being one within it, by what is behind it: further
+        arguments, the end of the calls, or another call of a function that there is, be it without a comma.
+        """
         looked: list[str] = []
 
         def read() -> Reading[str]:
@@ -182,7 +184,14 @@ class Lfm2Reader(CallReader):
                     while _NAME.match(character):
                         character = yield from read()
                     return character == "=" or (character.isspace() and (yield from read_on()) == "=")
-            return character == ")" and (yield from read_on()) in "],<"
+            if character != ")":
+                return False
+            name = ""
+            character = yield from read_on()
+            while _NAME.match(character):
+                name += character
+                character = yield from read()
+            return name in self._types and character == "(" if name else character in "],<"
         except EndOfText:
             return ")" in looked
         finally:

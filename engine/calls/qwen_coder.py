@@ -41,23 +41,27 @@ class QwenCoderReader(CallReader):
                 self.emit("text", held + name)
                 return ""
         self.emit("name", name[:-1].strip())
-        yield from self._parameters(self._types.get(name[:-1].strip(), {}))
-        if mark == FUNCTION:
-            return ""
-        stop = yield from self.until((self.closing, self.opening, FUNCTION))
+        stop = yield from self._parameters(self._types.get(name[:-1].strip(), {}))
+        if stop == END_FUNCTION:
+            stop = "" if mark == FUNCTION else (yield from self.until((self.closing, *self.marks)))
         return "" if stop == self.closing else stop
 
-    def _parameters(self, types: Types) -> Reading[None]:
-        """Read the parameters up to the function's end, and give them as JSON."""
+    def _parameters(self, types: Types) -> Reading[str]:
+        """Read the parameters up to the function's end, and give them as JSON. Return END_FUNCTION, or the
+        mark that has cut the call off outside a value."""
         before = "{"
-        while (yield from self.until((PARAMETER, END_FUNCTION))) == PARAMETER:
-            name = yield from self.up_to(">")
-            value = yield from self.up_to(END_PARAMETER)
+        ends = (self.closing, *self.marks)
+        while (stop := (yield from self.until((PARAMETER, END_FUNCTION, *ends)))) == PARAMETER:
+            name, stop = yield from self.up_to(*ends, ">")
+            if stop != ">":
+                break
+            value, _ = yield from self.up_to(END_PARAMETER)
             value = value.removeprefix(self.padding).removesuffix(self.padding)
             made = as_json(value, types.get(name, ""))
             self.emit("arguments", f"{before}{json.dumps(name, ensure_ascii=False)}: {made}")
             before = ", "
         self.emit("arguments", "{}" if before == "{" else "}")
+        return stop
 
 
 class SeedReader(QwenCoderReader):

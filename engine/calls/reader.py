@@ -170,18 +170,17 @@ class CallReader(ABC):
 
     def until(self, marks: tuple[str, ...]) -> Reading[str]:
         """Skip text up to one of the marks, and return that."""
-        skipped = ""
-        while True:
-            skipped += yield
-            if mark := next((mark for mark in marks if skipped.endswith(mark)), ""):
-                return mark
+        _, mark = yield from self.up_to(*marks)
+        return mark
 
-    def up_to(self, mark: str) -> Reading[str]:
-        """Read text up to the mark, and return it without the mark."""
-        text = ""
-        while not text.endswith(mark):
+    def up_to(self, *marks: str, begun: str = "") -> Reading[tuple[str, str]]:
+        """Read text up to one of the marks; return what stands before it, and the mark: the first of those
+        with which the text ends. begun: how much of the text has been read."""
+        text = begun
+        while not text.endswith(marks):
             text += yield
-        return text.removesuffix(mark)
+        stop = next(mark for mark in marks if text.endswith(mark))
+        return text.removesuffix(stop), stop
 
     def emit(self, kind: Literal["text", "name", "arguments"], text: str) -> None:
         if text:

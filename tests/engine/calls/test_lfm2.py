@@ -24,6 +24,11 @@ NOW = ("call", "now", {})
         ("{}now(){}", [NOW]),
         ("{}[now()]", [NOW]),
         ("{}[weather('Oslo', days=3), weather(Rome)]{}", [OSLO, ROME]),
+        (
+            '{}[weather(city="Rome") weather("Rome")\nweather(city="now)")\nnow()]{}So.',
+            [ROME, ROME, ("call", "weather", {"city": "now)"}), NOW, ("text", "So.")],
+        ),
+        ('{}[weather(city="a") b("c")]{}', [("call", "weather", {"city": 'a") b("c'})]),
         ("{}[now() and", [NOW, ("text", "and")]),
         ("{}what is this?{}", [("text", f"{BEGIN}what is this?{END}")]),
         ("{}[]{}", [("text", f"{BEGIN}[]{END}")]),
