@@ -70,19 +70,8 @@ class Lfm2Reader(CallReader):
         if not is_call:
             self.emit("text", held)
             return ""
-        if character == "]":
-            held, character = yield from self.spaces("")
-        return (yield from self._closing(held))
-
-    def _closing(self, held: str) -> Reading[str]:
-        """Read the closing mark, or the next opening one, of which `held` has been read; else it is text."""
-        stops = (self.closing, *self.marks)
-        while (begun := held.lstrip()) not in stops:
-            if not any(mark.startswith(begun) for mark in stops):
-                self.emit("text", held)
-                return ""
-            held += yield from self.next(held)
-        return "" if begun == self.closing else begun
+        stop = yield from self.end("" if character == "]" else held)
+        return "" if stop == self.closing else stop
 
     def _function(self, held: str, name: str) -> Reading[str | None]:
         """Read a call in Python's form, of whose name the first character has been read.

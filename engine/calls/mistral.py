@@ -13,7 +13,8 @@ class MistralReader(CallReader):
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
         if character == "[":
-            yield from self.records(held)
+            _, behind = yield from self.records(held)
+            self.emit("text", behind)
             return ""
         if character == "{":
             yield from self.record(held)

@@ -14,23 +14,20 @@ OPENING, CLOSING = "<TOOLCALL>", "</TOOLCALL>"
 
 
 class NemotronReader(CallReader):
-    marks = (OPENING, CLOSING)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._is_open = False
+    marks = (OPENING,)
+    closing = CLOSING
 
     def call(self, mark: str) -> Reading[str]:
-        if mark == CLOSING:
-            self.emit("text", "" if self._is_open else mark)
-            self._is_open = False
-            return ""
         held, character = yield from self.spaces(mark)
+        stop: str | None = ""
         if character == "[":
-            self._is_open = yield from self.records(held)
-        else:
-            self.emit("text", held)
-        return ""
+            stop, held = yield from self.records(held, (CLOSING, OPENING))
+        elif character == "{":  # a call that is no list
+            stop = yield from self.record(held, (CLOSING, OPENING))
+            held = ""
+        if stop == "":
+            stop = yield from self.end(held)
+        return stop if stop == OPENING else ""
 
 
 def forms(tools: list[OfferedTool]) -> CallForms:

@@ -32,9 +32,11 @@ class EndOfText(Exception):
 
 
 class CallReader(ABC):
-    """Reads one answer. A format has the marks with which calls begin, and reads what follows one."""
+    """Reads one answer. A format has the marks with which calls begin, and reads what follows one; `closing`
+    is the mark with which they end, or ""."""
 
     marks: tuple[str, ...] = ()
+    closing = ""
 
     def __init__(self, names: Collection[str] | None = None) -> None:
         """names: the functions that may be called; all others are text. None: any."""
@@ -143,17 +145,34 @@ class CallReader(ABC):
         self.emit("text", before + body)
         return None
 
-    def records(self, held: str) -> Reading[bool]:
-        """Read a list of calls as JSON objects, of which "[" has been read. held: what is text if it is no
-        list, "[" included. Return whether it has come to its end."""
+    def records(self, held: str, stops: tuple[str, ...] = ()) -> Reading[tuple[str, str]]:
+        """Read a list of calls as JSON objects, of which "[" has been read.
+
+        held: what is text if it is no list, "[" included. stops: marks that end a call and the list, too.
+        Return the mark that has ended them, or "", and what has been read behind the calls, without the
+        list's end.
+        """
         while True:
             held, character = yield from self.spaces(held)
             if character == "{":
-                yield from self.record(held)
+                if stop := (yield from self.record(held, stops)):
+                    return stop, ""
                 held = ""
             elif character != "," or held.strip() != ",":
-                self.emit("text", "" if held.strip() == "]" else held)
-                return held.strip() == "]"
+                return "", "" if held.strip() == "]" else held
+
+    def end(self, held: str) -> Reading[str]:
+        """Read the closing mark, with white space before it. held: how much of that has been read. Return the
+        mark, or that of the next call if it comes instead; "" if what is there is text."""
+        stops = (self.closing, *self.marks)
+        if not held.strip():
+            held, _ = yield from self.spaces(held)
+        while (begun := held.lstrip()) not in stops:
+            if not any(mark.startswith(begun) for mark in stops):
+                self.emit("text", held)
+                return ""
+            held += yield from self.next(held)
+        return begun
 
     def rest(self, stops: tuple[str, ...]) -> Reading[str]:
         """Skip what follows the arguments: up to the end of the object around them, or one of `stops`."""
