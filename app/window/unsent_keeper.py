@@ -93,16 +93,19 @@ class UnsentKeeper(QObject):
         for chat in dict.fromkeys(waiting.chat for waiting in returned):
             texts = [waiting.text for waiting in returned if waiting.chat == chat]
             files = [file for waiting in returned if waiting.chat == chat for file in waiting.files]
-            if chat == self._id:
-                self._composer.show_unsent(in_front(texts, files, self._composer.unsent()))
-            else:
-                self._messages.put_before(chat, texts, files)
+            self._messages.put_before(chat, texts, files)
 
     def _take_over(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
-        """Show what another window has put before the message of the chat shown."""
+        """Show what was put before the message of the chat shown. What the user has changed here since it was
+        stored follows it; otherwise, what is stored counts, which another window may have written."""
         if chat == self._id and self._is_kept(chat):
+            own = self._composer.unsent()
+            is_changed = own != self._kept
             self._kept = self._messages.of(chat)
-            self._composer.show_unsent(in_front(texts, files, self._composer.unsent()))
+            if is_changed:
+                self._composer.show_unsent(in_front(texts, files, own))
+            else:
+                self._show_kept()
 
     def _is_kept(self, chat: int | None) -> bool:
         """Return whether this window stores the message of a chat."""

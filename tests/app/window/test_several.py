@@ -243,6 +243,25 @@ def test_another_window_continues_what_could_not_be_stored(
     qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "not stored so far")
 
 
+@pytest.mark.parametrize("stops", [0, 1])
+def test_a_question_given_back_replaces_nothing_that_another_window_wrote_in_its_chat(
+    stops: int, window: Window, other: Callable[[], Window], engines: FakeEngines, store: Store, qtbot: QtBot
+) -> None:
+    ask(window, engines, qtbot)
+    ask(window, engines, qtbot, "queued")
+    chat, second = window.chat.id, other()
+    window.composer.write("half")
+    qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "half")
+    second.chat.open(chat)
+    second.composer.write("half a question")
+    qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "half a question")
+    (window, second)[stops].chat.stop()
+    for each in (window, second):
+        assert each.composer.text() == "queued\n\nhalf a question"
+        each._unsent.keep()
+    assert store.unsent.of(chat).typed == "queued\n\nhalf a question"
+
+
 def test_closing_one_of_two_windows_leaves_its_questions_in_the_queue(
     window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
 ) -> None:
