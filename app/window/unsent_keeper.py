@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from msgspec import structs
 from PySide6.QtCore import QObject, QTimer
 
 from app.connection.conversation import Conversation
@@ -65,9 +64,7 @@ class UnsentKeeper(QObject):
         if chat == self._id:
             self._composer.add_file(file)
         elif self._is_kept(chat):
-            message = self._messages.of(chat)
-            files = [other for other in message.files if other.id != file.id]
-            self._messages.keep(chat, structs.replace(message, files=[*files, file]), message)
+            self._messages.put_before(chat, [], [file])
 
     def forget(self) -> None:
         """The message was sent, and the composer is empty. The new chat has become a stored one."""

@@ -9,9 +9,10 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
 from app.connection.engine import State
+from app.documents.records import Document
 from app.preferences import PreferencesFile
 from app.rendering.message_actions import Action
-from app.store import Store
+from app.store import Store, UnsentMessage
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.conversation.test_find import chat_of
@@ -260,6 +261,19 @@ def test_a_question_given_back_replaces_nothing_that_another_window_wrote_in_its
         assert each.composer.text() == "queued\n\nhalf a question"
         each._unsent.keep()
     assert store.unsent.of(chat).typed == "queued\n\nhalf a question"
+
+
+def test_a_file_for_a_chat_that_another_window_shows_appears_there(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    second.chat.open(chat)
+    second.composer.write("what does it say?")
+    file = store.files.keep("notes.txt", Document("text", ["Notes."]))
+    window._unsent.add_file(chat, file)
+    assert second.composer.unsent() == UnsentMessage(typed="what does it say?", files=[file])
+    qtbot.waitUntil(lambda: store.unsent.of(chat) == second.composer.unsent())
 
 
 def test_closing_one_of_two_windows_leaves_its_questions_in_the_queue(
