@@ -30,7 +30,7 @@ class UnsentKeeper(QObject):
         self._composer, self._chat, self._messages = composer, chat, messages
         self._keeps_new = keeps_new
         self._id: int | None = None  # the chat that the composer's message belongs to
-        self._kept = UnsentMessage()
+        self._kept: UnsentMessage | None = UnsentMessage()  # None: it could not be read
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self.keep)
         composer.changed.connect(self._timer.start)
@@ -43,10 +43,12 @@ class UnsentKeeper(QObject):
         """Store the composer's message now."""
         self._timer.stop()
         message = self._composer.unsent()
-        if message == self._kept or not self._is_kept(self._id):
+        if message == (self._kept or UnsentMessage()) or not self._is_kept(self._id):
             return
-        self._kept = self._messages.keep(self._id, message, self._kept)
-        if self._kept != message:
+        seen, self._kept = self._kept, message
+        kept = self._messages.keep(self._id, message, seen)
+        if self._kept == message != kept:  # `brought` has not shown more
+            self._kept = kept
             self._show_kept()
 
     def close(self) -> None:
@@ -82,7 +84,7 @@ class UnsentKeeper(QObject):
         self._show_kept()
 
     def _show_kept(self) -> None:
-        self._composer.show_unsent(self._kept)
+        self._composer.show_unsent(self._kept or UnsentMessage())
         self._timer.stop()
 
     def _give_back(self, returned: Sequence[Waiting]) -> None:
@@ -97,7 +99,7 @@ class UnsentKeeper(QObject):
         stored follows it; otherwise, what is stored counts, which another window may have written."""
         if chat == self._id and self._is_kept(chat):
             own = self._composer.unsent()
-            is_changed = own != self._kept
+            is_changed = own != (self._kept or UnsentMessage())
             self._kept = self._messages.of(chat)
             if is_changed:
                 self._composer.show_unsent(in_front(texts, files, own))

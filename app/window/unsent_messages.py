@@ -25,52 +25,80 @@ class UnsentMessages(QObject):
         super().__init__(parent)
         self._store = store
         self._owed: dict[int | None, UnsentMessage] = {}  # by chat, what is not stored yet
+        self._unread: set[int | None] = set()  # chats whose stored message comes before what is owed
         self._has_failed = False
         self._next_try = QTimer(self, singleShot=True, interval=RETRY_MS)
-        self._next_try.timeout.connect(self.retry)
+        self._next_try.timeout.connect(self._try_again)
 
-    def of(self, chat: int | None) -> UnsentMessage:
-        """Return the unsent message of a chat; an empty one if there is none, or if it cannot be read."""
+    def of(self, chat: int | None) -> UnsentMessage | None:
+        """Return the unsent message of a chat, an empty one if there is none; None if it cannot be read."""
         if chat in self._owed:
             return self._owed[chat]
         try:
             return self._store.unsent.of(chat)
         except StoreError as error:
             self._fail(error)
-            return UnsentMessage()
+            return None
 
-    def keep(self, chat: int | None, message: UnsentMessage, seen: UnsentMessage) -> UnsentMessage:
+    def keep(self, chat: int | None, message: UnsentMessage, seen: UnsentMessage | None) -> UnsentMessage:
         """Store the unsent message of a chat. Return what is kept now.
 
-        seen: the chat's unsent message that `message` was made from. If another window has left one since
-            that could not be stored, both are kept, that one in front.
+        seen: what `of` returned, and `message` was made from. If another window has left a message since
+            that could not be stored, both are kept, that one in front. If it is None, the stored message is
+            put in front as soon as it can be read; `brought` tells.
         """
         owed = self._owed.get(chat)
         if owed and owed not in (seen, message):
             message = in_front([owed.typed, *owed.pasted], owed.files, message)
+        if seen is None:
+            self._unread.add(chat)
         self._owed[chat] = message
-        self.retry()
+        if self._next_try.isActive():
+            self._try_again()
+        else:
+            self.retry()
         return message
 
     def put_before(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
         """Put texts and files before what is unsent in a chat, also in the window that shows it."""
         message = self.of(chat)
-        self.keep(chat, in_front(texts, files, message), message)
+        self.keep(chat, in_front(texts, files, message or UnsentMessage()), message)
         self.brought.emit(chat, list(texts), list(files))
 
     def retry(self) -> None:
-        """Try to store what is not stored so far."""
-        for chat, message in list(self._owed.items()):
+        """Try to store what is not stored so far. Waits for another program that writes."""
+        for chat in list(self._owed):
             try:
-                self._store.unsent.keep(chat, message)
+                self._read_before(chat)
+                self._store.unsent.keep(chat, self._owed[chat])
             except StoreError as error:
                 self._next_try.start()
                 self._fail(error)
-            else:
-                del self._owed[chat]
+                if chat in self._unread:
+                    continue
+                return
+            del self._owed[chat]
         if not self._owed:
             self._next_try.stop()
             self._has_failed = False
+
+    def _try_again(self) -> None:
+        """Try to store what could not be stored, without waiting for another program that writes."""
+        if self._store.can_write():
+            self.retry()
+        else:
+            self._next_try.start()
+
+    def _read_before(self, chat: int | None) -> None:
+        """Put a stored message that could not be read before what is owed. May raise a StoreError."""
+        if chat not in self._unread:
+            return
+        stored, owed = self._store.unsent.of(chat), self._owed[chat]
+        self._unread.remove(chat)
+        if stored:
+            texts = [stored.typed, *stored.pasted]
+            self._owed[chat] = in_front(texts, stored.files, owed)
+            self.brought.emit(chat, texts, stored.files)
 
     def _fail(self, error: StoreError) -> None:
         if not self._has_failed:

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
-from app.store import Store, UnsentMessage
+from app.store import Store, StoreDamaged, UnsentMessage
+from app.store.unsent import Unsent
 from app.widgets.elided_label import ElidedLabel
 from app.window.window import Window
 from engine.protocol import messages
@@ -21,6 +22,10 @@ from tests.app.window.test_window import ask, reach
 def waiting_rows(window: Window) -> list[str]:
     labels = window.waiting.findChildren(ElidedLabel)
     return [label.text() for label in labels if not label.parentWidget().isHidden()]
+
+
+def damaged(unsent: Unsent, chat: int | None) -> UnsentMessage:
+    raise StoreDamaged("The file is damaged.", "Use a backup.")
 
 
 def test_each_chat_keeps_what_was_not_sent_also_when_the_window_is_closed(
@@ -109,6 +114,22 @@ def test_what_cannot_be_stored_is_kept_in_memory_and_stored_later(
     assert store.unsent.of(first).typed == "second"
     reach(window, qtbot, State.READY)
     qtbot.waitUntil(lambda: not window.core.queue._unsaved)
+
+
+def test_what_could_not_be_read_appears_before_what_was_written_since(
+    window: Window, store: Store, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = store.chats.create()
+    store.unsent.keep(chat, UnsentMessage(typed="of yesterday"))
+    with monkeypatch.context() as patched:
+        patched.setattr(Unsent, "of", damaged)
+        window.chat.open(chat)
+        assert window.composer.text() == ""
+        window.composer.write("new")
+        qtbot.waitUntil(lambda: window.core.unsent._next_try.isActive())
+    qtbot.keyClicks(window.composer.editor, "er")
+    qtbot.waitUntil(lambda: window.composer.text() == "of yesterday\n\nnewer")
+    qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "of yesterday\n\nnewer")
 
 
 def test_what_could_not_be_stored_and_was_sent_since_does_not_come_back(
