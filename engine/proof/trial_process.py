@@ -37,7 +37,8 @@ class TrialProcess:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def test(self, trial: Trial, waiting: Callable[[], object] = lambda: None) -> TriedWay:
-        """Try a way; waiting: as for a `Tester`. A process that hangs, or whose connection to the card is broken, is not used again.
+        """Try a way; waiting: as for a `Tester`. A process that hangs, or whose connection to the card is
+        broken, is not used again.
 
         If no process can be started, or none can connect to the card, this says nothing about a kernel, and
         no further one is started.
