@@ -1,7 +1,10 @@
 """`<|tool_call_start|>[name(argument=value, …), …]<|tool_call_end|>`: LFM2 and LFM2.5.
 
 Calls are written like Python's, with its literals. Asked for JSON, the models put a list of objects between
-the same marks. Templates put texts in quotes as they are, so that there may be the same quotes within.
+the same marks. Templates put texts in quotes as they are, so that there may be the same quotes within: what
+follows a quote tells whether it ends the text. That is ambiguous for a text without a name that has a quote,
+a comma and a value within (`f('Say 'a', 'b' and go')`), and for one with `', name=` or `') name(` within, if
+there is a function of that name: it is cut there.
 Sources: models/templates/LFM2.5-8B-A1B.jinja in ggml-org/llama.cpp, and vllm/tool_parsers/lfm2_tool_parser.py
 in vllm-project/vllm.
 """
@@ -89,11 +92,12 @@ class Lfm2Reader(CallReader):
         self.emit("arguments", "{")
         types = self._types.get(name, {})
         names = dict(enumerate(types))
-        before, position, end = "", 0, ""
+        before, position, end, has_names = "", 0, "", False
         while end != ")":
-            argument = yield from self._argument()
+            argument = yield from self._argument(has_names)
             if argument is None:
                 return self.closing
+            has_names |= bool(argument.name)
             if argument.source:
                 key = argument.name or names.get(position, str(position))
                 value = as_json(argument.tokens, argument.source, types.get(key, ""))
@@ -103,9 +107,9 @@ class Lfm2Reader(CallReader):
         self.emit("arguments", "}")
         return ""
 
-    def _argument(self) -> Reading[_Argument | None]:
+    def _argument(self, has_names: bool) -> Reading[_Argument | None]:
         """Read an argument up to the comma or bracket behind it. Return None if the closing mark comes
-        first."""
+        first. has_names: whether an argument before has a name, so that the next ones must have one, too."""
         tokens: list[Token] = []
         source, word, depth = "", "", 0
         while True:
@@ -117,7 +121,8 @@ class Lfm2Reader(CallReader):
             if is_end:
                 return _argument(tokens, source.strip(), character)
             if character in "'\"" and word in _PREFIXES:
-                text = yield from self._text(character, depth)
+                is_named = has_names or tokens[1:2] == [("mark", "=")]
+                text = yield from self._text(character, depth, is_named)
                 if text is None:
                     return None
                 tokens.append(("text", text))
@@ -133,22 +138,22 @@ class Lfm2Reader(CallReader):
             elif not character.isspace():
                 word += character
 
-    def _text(self, quote: str, depth: int) -> Reading[str | None]:
+    def _text(self, quote: str, depth: int, is_named: bool) -> Reading[str | None]:
         """Read a text in quotes, of which the first has been read. Return None if the closing mark comes
-        first. depth: how many brackets are open."""
+        first. depth: how many brackets are open. is_named: whether further arguments must have names."""
         text = ""
         while True:
             character = yield from self.next("")
             if character == "\\":
                 text += character + (yield from self.next(""))
-            elif character == quote and (yield from self._ends_text(depth)):
+            elif character == quote and (yield from self._ends_text(depth, is_named)):
                 return text[2:-2] if len(text) >= 4 and text[:2] == text[-2:] == 2 * quote else text
             else:
                 text += character
                 if text.endswith(self.closing):
                     return None
 
-    def _ends_text(self, depth: int) -> Reading[bool]:
+    def _ends_text(self, depth: int, is_named: bool) -> Reading[bool]:
         """Return whether a quote ends a text, rather than being one within it, by what is behind it: further
         arguments, the end of the calls, or another call of a function that there is, be it without a comma.
         """
@@ -163,24 +168,31 @@ class Lfm2Reader(CallReader):
                 pass
             return character
 
+        def read_word() -> Reading[tuple[str, str]]:
+            """Return the next word, or "", and the character right behind it."""
+            word = ""
+            character = yield from read_on()
+            while _NAME.match(character):
+                word += character
+                character = yield from read()
+            return word, character
+
         try:
             character = yield from read_on()
             if depth:
                 return character in ",)]}:"
             if character == ",":
-                character = yield from read_on()
-                if _NAME.match(character):
-                    while _NAME.match(character):
-                        character = yield from read()
-                    return character == "=" or (character.isspace() and (yield from read_on()) == "=")
+                word, character = yield from read_word()
+                if character.isspace():
+                    character = yield from read_on()
+                if word and character == "=":
+                    return True
+                if word or character != ")":
+                    return not is_named and _begins_value(word, character)
             if character != ")":
                 return False
-            name = ""
-            character = yield from read_on()
-            while _NAME.match(character):
-                name += character
-                character = yield from read()
-            return name in self._types and character == "(" if name else character in "],<"
+            word, character = yield from read_word()
+            return word in self._types and character == "(" if word else character in "],<"
         except EndOfText:
             return ")" in looked
         finally:
@@ -191,6 +203,16 @@ def _argument(tokens: list[Token], source: str, end: str) -> _Argument:
     if len(tokens) > 1 and tokens[0][0] == "word" and tokens[1] == ("mark", "="):
         return _Argument(tokens[0][1], tokens[2:], source.partition("=")[2].strip(), end)
     return _Argument("", tokens, source, end)
+
+
+def _begins_value(word: str, behind: str) -> bool:
+    """Return whether a text, a list or an object begins, or a word is a literal and an argument. word: what
+    stands before the character `behind`, or ""."""
+    if behind in "'\"":
+        return word in _PREFIXES
+    if not word:
+        return behind in "[{"
+    return behind in ",)" and not as_json([("word", word)], word, "").startswith('"')
 
 
 def with_calls_as_text(messages: list[Message], offer: ToolOffer) -> list[Message]:

@@ -16,7 +16,7 @@ class OlmoReader(Lfm2Reader):
     marks = (OPENING,)
     closing = CLOSING
 
-    def _ends_text(self, depth: int) -> Reading[bool]:
+    def _ends_text(self, depth: int, is_named: bool) -> Reading[bool]:
         """Return that a quote ends a text: those within one have escapes."""
         yield from ()
         return True

@@ -77,6 +77,26 @@ def test_values_are_read_as_json(source, value):
     assert found("lfm2", text) == [("call", "x", {"a": value, "b": 2}), NOW]
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("'a', 'b'", ["a", "b"]),
+        ("'a' , -5, r'b',[1], 'c', {'k': 'd'}, 'e', None", ["a", -5, "b", [1], "c", {"k": "d"}, "e", None]),
+        ("'it's', 'b', 4", ["it's", "b", 4]),
+        ("'a', Rome', 5 days'", ["a', Rome', 5 days"]),
+        ("'f(1, 'a')', ''", ["f(1, 'a')", ""]),
+    ],
+)
+def test_arguments_without_names_are_told_apart(given, expected):
+    text = f"{BEGIN}[x({given})]{END}"
+    assert found("lfm2", text) == [("call", "x", {str(key): value for key, value in enumerate(expected)})]
+
+
+def test_a_value_behind_a_quote_is_within_the_text_where_arguments_have_names():
+    text = f"{BEGIN}[x('a', b='say 'c', 'd' now', e='print('f', 2)')]{END}"
+    assert found("lfm2", text) == [("call", "x", {"0": "a", "b": "say 'c', 'd' now", "e": "print('f', 2)"})]
+
+
 def test_words_are_texts_where_the_schema_has_texts():
     assert found("lfm2", f"{BEGIN}[weather(city=12, days=12, note=12)]{END}") == [
         ("call", "weather", {"city": "12", "days": 12, "note": 12})
