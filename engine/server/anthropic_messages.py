@@ -13,6 +13,7 @@ from engine.server.prompt_request import (
     Content,
     PromptRequest,
     SamplingFields,
+    TemplateFields,
     budget_of,
     refused_content,
     text_of,
@@ -66,20 +67,22 @@ class Thinking(Struct, forbid_unknown_fields=True):
     display: Literal["summarized", "omitted"] | None = None
 
 
-class CountFields(Struct, kw_only=True):
-    """What both paths share. `count_tokens` ignores all other fields, which cannot change a count."""
+class OutputConfig(Struct, forbid_unknown_fields=True):
+    format: dict[str, Any] = field(default_factory=lambda: {"type": "text"})
+    effort: Effort | None = None
+
+
+class CountFields(TemplateFields, kw_only=True):
+    """What makes the prompt: what both paths share. `count_tokens` ignores all other fields, which cannot
+    change a count."""
 
     model: str
     messages: list[Turn]
     system: Content = None
+    output_config: OutputConfig = field(default_factory=lambda: OutputConfig())
     thinking: Thinking | None = None
     tools: list[MessageTool] = []
     tool_choice: MessageChoice = field(default_factory=MessageChoice)
-
-
-class OutputConfig(Struct, forbid_unknown_fields=True):
-    format: dict[str, Any] = field(default_factory=lambda: {"type": "text"})
-    effort: Effort | None = None
 
 
 class MessageFields(SamplingFields, kw_only=True, forbid_unknown_fields=True):
@@ -118,13 +121,16 @@ def read_messages(body: bytes) -> PromptRequest:
 
 
 def read_count(body: bytes) -> PromptRequest:
-    """Return the prompt whose tokens are to be counted. Raises RequestFault."""
+    """Return the prompt whose tokens are to be counted: the one that a message with the same fields has.
+    Raises RequestFault."""
     fields = read_fields(body, CountFields, frozenset())
+    effort = fields.output_config.effort
     return PromptRequest(
         model=fields.model,
-        options=Options(),
+        options=Options(thinking_budget=_budget(fields, effort)),
         messages=_messages(fields.system, fields.messages),
-        thinks=_choice(fields.thinking),
+        thinks=_choice(fields.thinking, effort),
+        template_options=fields.chat_template_kwargs,
         offer=_offer(fields.tools, fields.tool_choice),
     )
 
@@ -140,13 +146,13 @@ def _offer(given: list[MessageTool], choice: MessageChoice) -> ToolOffer:
     return offer_of(tools, CHOICES[choice.type], named, not choice.disable_parallel_tool_use)
 
 
-def _choice(thinking: Thinking | None, effort: Effort | None = None) -> ThoughtChoice:
+def _choice(thinking: Thinking | None, effort: Effort | None) -> ThoughtChoice:
     if thinking is None:
         return effort
     return False if thinking.type == "disabled" else effort or True
 
 
-def _budget(fields: MessageFields, effort: Effort | None) -> int | None:
+def _budget(fields: CountFields | MessageFields, effort: Effort | None) -> int | None:
     """Return the budget of the thought."""
     if fields.thinking is not None and fields.thinking.type == "disabled":
         return 0

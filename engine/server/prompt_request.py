@@ -36,7 +36,23 @@ class PromptRequest:
     includes_usage: bool = False
 
 
-class SamplingFields(Struct, kw_only=True, forbid_unknown_fields=True):
+class TemplateFields(Struct, kw_only=True):
+    """The fields, besides messages and tools, that reach the chat template, and so change the prompt."""
+
+    chat_template_kwargs: dict[str, TemplateOption] = {}
+    # the same under the names that the interfaces of SGLang, vLLM and llama-server have for it; -1: no limit
+    thinking_budget: int | None = None
+    thinking_token_budget: int | None = None
+    thinking_budget_tokens: int | None = None
+
+    @property
+    def budget_of_thought(self) -> int | None:
+        given = (self.thinking_budget, self.thinking_token_budget, self.thinking_budget_tokens)
+        budget = next((each for each in given if each is not None), None)
+        return None if budget == -1 else budget
+
+
+class SamplingFields(TemplateFields, kw_only=True, forbid_unknown_fields=True):
     """The fields by which every interface sets the choice of tokens. Those that are not in the interface's
     own documentation have the names that llama-server and vLLM give them."""
 
@@ -50,17 +66,6 @@ class SamplingFields(Struct, kw_only=True, forbid_unknown_fields=True):
     drafter: str = "auto"
     budget: int | None = None
     structured_outputs: StructuredOutputs = StructuredOutputs()
-    chat_template_kwargs: dict[str, TemplateOption] = {}
-    # the same under the names that the interfaces of SGLang, vLLM and llama-server have for it; -1: no limit
-    thinking_budget: int | None = None
-    thinking_token_budget: int | None = None
-    thinking_budget_tokens: int | None = None
-
-    @property
-    def budget_of_thought(self) -> int | None:
-        given = (self.thinking_budget, self.thinking_token_budget, self.thinking_budget_tokens)
-        budget = next((each for each in given if each is not None), None)
-        return None if budget == -1 else budget
 
     def sampling_options(self, form: Constraint | None = None, **others: Any) -> Options:
         """form: what the interface's own field says about the form of the answer. others: further options."""

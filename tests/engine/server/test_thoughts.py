@@ -1,7 +1,11 @@
 """Thoughts in all interfaces, through the official clients, from an engine that answers by script."""
 
+import json
+
 import pytest
 
+from engine.server.anthropic_messages import read_count, read_messages
+from engine.server.chat_request import chat_of, count_of
 from tests.engine.server.official import openai
 from tests.engine.server.scripted import ScriptedEngine
 
@@ -124,6 +128,34 @@ def test_how_much_a_message_may_think(engine, claude, fields, thinks, budget):
     asked = engine.chats[-1]
     assert asked.template.options.get("enable_thinking") is thinks
     assert asked.options.thinking_budget == budget
+
+
+@pytest.mark.parametrize(
+    ("fields", "options"),
+    [
+        ({"output_config": {"effort": "low"}}, {"enable_thinking": True, "reasoning_effort": "low"}),
+        (
+            {"thinking": {"type": "adaptive"}, "output_config": {"effort": "high"}, "thinking_budget": 9},
+            {"enable_thinking": True, "reasoning_effort": "high", "thinking_budget": 9},
+        ),
+        (
+            {"thinking": {"type": "enabled", "budget_tokens": 512}},
+            {"enable_thinking": True, "thinking_budget": 512},
+        ),
+        (
+            {"thinking": {"type": "disabled"}},
+            {"enable_thinking": False, "reasoning_effort": "none", "thinking_budget": 0},
+        ),
+        ({"chat_template_kwargs": {"enable_thinking": False}}, {"enable_thinking": False}),
+    ],
+)
+def test_the_prompt_that_is_counted_is_the_one_that_is_sent(fields, options):
+    asked = {"model": "scripted", "messages": ASKED, **fields}
+    template = TEMPLATE + "{{ thinking_budget }}"
+    counted = count_of(read_count(json.dumps(asked).encode()), template)
+    sent = chat_of(read_messages(json.dumps({**asked, "max_tokens": 5}).encode()), template, "", "")
+    assert (counted.messages, counted.template) == (sent.messages, sent.template)
+    assert counted.template.options.items() >= options.items()
 
 
 def test_how_much_a_response_may_think(engine, gpt):
