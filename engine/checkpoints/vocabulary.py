@@ -60,8 +60,8 @@ def is_unused(token: str | None) -> bool:
     return token is None or UNUSED.fullmatch(token) is not None
 
 
-def counted(tokens: int) -> str:
-    return "1 token" if tokens == 1 else f"{tokens:,} tokens"
+def counted(tokens: int, noun: str = "token") -> str:
+    return f"1 {noun}" if tokens == 1 else f"{tokens:,} {noun}s"
 
 
 def _spelled(token: str | None) -> str:

@@ -6,7 +6,7 @@ Compares tokenizers and the number of rows in the models' tables, not weights. D
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.checkpoints.vocabulary import ANOTHER_DRAFT, counted, vocabulary_difference
+from engine.checkpoints.vocabulary import ANOTHER_DRAFT, counted, is_unused, vocabulary_difference
 from engine.errors import BadCheckpoint, SpecExecError
 from engine.tokenizer import Tokenizer, vocabulary_of
 
@@ -82,10 +82,34 @@ def _special_tokens(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
         ours, theirs = target.token_text(first), draft.token_text(first)
         message = f"Special tokens differ: token {first:,} is {ours} in the target and {theirs} in the draft."
         remarks.append(_slower("special_tokens", message))
-    if differing := target.special_ids ^ draft.special_ids:
+    return remarks + _lone_special_tokens(target, draft)
+
+
+def _lone_special_tokens(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
+    """Return remarks about the tokens that are special in one model only: text in the other, or missing. A
+    token that no text uses is ignored."""
+    if target.special_ids == draft.special_ids:
+        return []
+    remarks: list[Remark] = []
+    text: dict[int, str] = {}
+    missing: dict[int, str] = {}
+    for owner, other in ((target, draft), (draft, target)):
+        own, others = vocabulary_of(owner), vocabulary_of(other)
+        for index in owner.special_ids - other.special_ids:
+            if others.has_text(index):
+                text[index] = owner.token_text(index)
+            elif not is_unused(own.tokens.get(index)):
+                missing[index] = owner.token_text(index)
+    if text:
         message = (
-            f"One model treats {counted(len(differing))} as special and the other as plain text; "
-            f"the first is {_named(target, {min(differing)})}."
+            f"One model treats {counted(len(text))} as special and the other as plain text; "
+            f"the first is {text[min(text)]}."
+        )
+        remarks.append(_slower("special_tokens", message))
+    if missing:
+        message = (
+            f"Only one model has {counted(len(missing), 'special token')}; "
+            f"the first is {missing[min(missing)]}."
         )
         remarks.append(_slower("special_tokens", message))
     return remarks

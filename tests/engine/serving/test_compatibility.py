@@ -113,6 +113,20 @@ def test_a_special_token_that_is_text_to_the_other_model_is_remarked() -> None:
         assert not any(remark.refused for remark in found)
 
 
+def test_special_tokens_that_only_one_model_has_are_named_by_it() -> None:
+    types = np.array([NORMAL] * 258 + [CONTROL] * 5, np.int32)
+    larger = model(rows=300, more=("<|call|>", "<unused1>", "<|image|>"), types=types)
+    for pair in ((model(rows=300), larger), (larger, model(rows=300))):
+        assert [remark.message for remark in check(*pair)] == [
+            "Only one model has 2 special tokens; the first is <|call|>."
+        ]
+    other = model(rows=300, more=("<unused0>", "<unused1>", "<|image|>"))
+    assert [remark.message for remark in check(other, larger)] == [
+        "One model treats 1 token as special and the other as plain text; the first is <|image|>.",
+        "Only one model has 1 special token; the first is <|call|>.",
+    ]
+
+
 def test_text_split_into_different_tokens_is_remarked() -> None:
     (found,) = check(model(), model(merges=["a b"]))
     assert (found.kind, found.refused) == ("spelling", False)
