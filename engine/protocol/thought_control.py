@@ -21,7 +21,8 @@ OFF_WORDS = ("none", "no_think")  # efforts with which a model does not think
 # What is known of a template that inserts any effort, as gpt-oss's does (openai/harmony, docs/format.md).
 USUAL: tuple[Effort, ...] = ("low", "medium", "high")
 
-_DELIMITER = re.compile(r"\{[%{]|[%}]\}")
+_DELIMITER = re.compile(r"\{[%{#]|[%}#]\}")
+_CLOSING = {"{%": "%}", "{{": "}}", "{#": "#}"}
 _WORD = re.compile(r"""'(?:\\.?|[^'\\])*(?:'|\Z)|"(?:\\.?|[^"\\])*(?:"|\Z)|[\w.]+|[=!]=|\S""", re.DOTALL)
 
 
@@ -102,23 +103,59 @@ def may_think(template: str) -> bool:
 
 def _blocks(template: str) -> Iterator[list[str]]:
     """Yield the words of each statement and expression of a template."""
-    start = None
+    start, closing = 0, ""
     for found in _DELIMITER.finditer(template):
-        if found[0][0] == "{" and start is None:
-            start = found.end()
-        elif found[0][1] == "}" and start is not None:
-            yield _WORD.findall(template, start, found.start())
-            start = None
+        if not closing and found[0] in _CLOSING:
+            start, closing = found.end(), _CLOSING[found[0]]
+        elif found[0] == closing:
+            if closing != "#}":
+                yield _WORD.findall(template, start, found.start())
+            closing = ""
 
 
 def _reads(blocks: list[list[str]], name: str) -> bool:
-    """Return whether a variable is read, rather than set or the name of an argument."""
-    return any(
-        word == name and following != "="
-        for words in blocks
-        if name in words
-        for word, following in zip(words, [*words[1:], ""], strict=True)
-    )
+    """Return whether a variable is read that the template has not set itself before, or whether that is tests
+    if it is defined. One that a loop or a macro binds is another one as long as that lasts."""
+    is_own = False
+    inner = 0  # loops and macros that are open, from the one that binds the name
+    for words in blocks:
+        statement = next((word for word in words if word not in "-+"), "")
+        if inner:
+            inner += (statement in ("for", "macro")) - (statement in ("endfor", "endmacro"))
+            continue
+        if name not in words:
+            continue
+        bound, read = _divided(statement, words)
+        if _is_tested(read, name) or (not is_own and name in read):
+            return True
+        if name in bound:
+            is_own |= statement == "set"
+            inner = int(statement in ("for", "macro"))
+    return False
+
+
+def _divided(statement: str, words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the words of a statement that it binds, and those that it reads. A name before "=" is neither,
+    but an argument's."""
+    end = len(words) if statement == "set" else 0  # without "=", it sets a block
+    divider = {"set": "=", "for": "in"}.get(statement, "")
+    if divider in words:
+        end = words.index(divider)
+    bound, read = words[:end], []
+    behind = words[end:]
+    for before, word, following in zip(["", *behind], behind, [*behind[1:], ""], strict=False):
+        if statement == "macro" and before in ("(", ","):
+            bound.append(word)
+        elif following != "=":
+            read.append(word)
+    return bound, read
+
+
+def _is_tested(words: list[str], name: str) -> bool:
+    """Return whether words ask if a variable is defined."""
+    tests = (["is", "defined"], ["is", "undefined"], ["is", "not", "defined"])
+    places = (place for place, word in enumerate(words, 1) if word == name)
+    return any(words[place : place + len(test)] == test for place in places for test in tests)
 
 
 def _efforts(blocks: list[list[str]]) -> set[str]:

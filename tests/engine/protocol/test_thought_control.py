@@ -114,6 +114,22 @@ def test_of_the_efforts_of_another_model_the_nearest_is_taken():
         ("{{ message.thinking }} {{ 'deep thinking subroutine' }} thinking", False),
         ("{# enable_thinking #}{{ messages[0]['thinking'] }}", False),
         ("{% set ns = namespace(enable_thinking=true) %}{{ ns.enable_thinking }}", False),
+        ("{# {% if enable_thinking %} {{ thinking }} #}{{ '#}' }}", False),
+        ("{# old #}{% if enable_thinking %}{# new #}{% endif %}", True),
+        ("{% set thinking = message.thought %}{% if thinking %}{{ thinking }}{% endif %}", False),
+        ("{%- set thinking %}{{ message.thought }}{% endset %}{{ thinking }}", False),
+        ("{% set thinking = thinking | default(true) %}{% if thinking %}{% endif %}", True),
+        ("{% set thinking = false %}{% if thinking is not defined %}{% endif %}", True),
+        ("{% if thinking %}{% endif %}{% set thinking = false %}", True),
+        ("{% for part, thinking in parts %}{% for x in y %}{% endfor %}{{ thinking }}{% endfor %}", False),
+        ("{% for thinking in parts %}{{ thinking }}{% endfor %}{% if thinking %}{% endif %}", True),
+        ("{% for part in thinking %}{{ part }}{% endfor %}", True),
+        (
+            "{% macro show(message, thinking=false) %}{% if thinking is defined %}{{ thinking }}{% endif %}"
+            "{% endmacro %}",
+            False,
+        ),
+        ("{% macro show(message, last=thinking) %}{% endmacro %}", True),
     ],
 )
 def test_a_template_has_a_switch_if_it_reads_the_variable(template: str, expected: bool) -> None:
@@ -127,7 +143,18 @@ def test_a_model_may_think_if_its_template_has_marks_or_a_choice() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["{%", "{{'", '{% "\\', "%}", "{% effort in [", "{% not in (' ", "{% reasoning_effort" * 3]
+    "piece",
+    [
+        "{%",
+        "{#",
+        "{% for thinking in x %}",
+        "{{'",
+        '{% "\\',
+        "%}",
+        "{% effort in [",
+        "{% not in (' ",
+        "{% reasoning_effort" * 3,
+    ],
 )
 def test_a_hostile_template_is_read_in_no_time(piece: str) -> None:
     assert control_of(piece * (400_000 // len(piece))).choices
