@@ -114,8 +114,8 @@ def _blocks(template: str) -> Iterator[list[str]]:
 
 
 def _reads(blocks: list[list[str]], name: str) -> bool:
-    """Return whether a variable is read that the template has not set itself before, or whether that is tests
-    if it is defined. One that a loop or a macro binds is another one as long as that lasts."""
+    """Return whether a template reads a variable that it has not set itself before, or asks if one is
+    defined. Within a loop or a macro that binds the name, it stands for another variable."""
     is_own = False
     inner = 0  # loops and macros that are open, from the one that binds the name
     for words in blocks:
