@@ -33,6 +33,7 @@ _UNSPLIT, _TALL = 256, 4128
 _INPUTS = 2.0**-6
 _COPIED = 1 << 28  # bytes of a copy within the card's memory that is timed
 _MEASURED = 4096  # rows and columns of a matrix that is timed, which no cache of a card holds unpacked
+_FEW = 16  # rows of a product that a pass over a tree takes, in which reading the weights takes the time
 _UNFUSED = 256  # rows of a product for which weights are unpacked in any case
 
 Check = Callable[[TestedCard, list[str], str], Speed | None]
@@ -61,8 +62,9 @@ def check_dense(card: TestedCard, subject: list[str], way: str) -> Speed | None:
 
 def check_halves(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     """Rows whose numbers are too large for float16, and such as would be zeros in it. Cards before Ampere
-    that have no cores for matrices take longer for these products than in float32 (GTX 16: measured in
-    pytorch/pytorch#121957 and #195716)."""
+    that have no cores for matrices take longer for products of many rows than in float32 (GTX 16: measured in
+    pytorch/pytorch#121957 and #195716). With few rows, where reading the weights takes the time, float16 may
+    still be faster. So float32 replaces it only if it is faster with many rows and with few."""
     sizes = 2.0 ** torch.arange(-48, 48, 2)
     x, weights = (
         random_numbers(len(sizes), _COLUMNS) * sizes[:, None],
@@ -73,11 +75,16 @@ def check_halves(card: TestedCard, subject: list[str], way: str) -> Speed | None
         return None
     large = torch.randn(_MEASURED, _MEASURED, device=card.device)
     matrix = large.half()
-    taken_s = seconds(card, lambda: _of_halves(large, matrix))
+
+    def timed() -> tuple[float, float]:
+        many_s = seconds(card, lambda: _of_halves(large, matrix))
+        return many_s, seconds(card, lambda: _of_halves(large[:_FEW], matrix))
+
+    taken_s, few_s = timed()
     if (safer := ways.LADDERS["halves"].after(way)) is not None:
         with ways.taking({"halves": safer.name}):
-            safer_s = seconds(card, lambda: _of_halves(large, matrix))
-        if safer_s < taken_s:
+            safer_s, safer_few_s = timed()
+        if safer_s < taken_s and safer_few_s < few_s:
             raise Slow(f"It takes {taken_s / safer_s:.1f} times as long as in {safer.name}.")
     return Speed(2 * _MEASURED**3 / taken_s, None, "FLOP/s")
 

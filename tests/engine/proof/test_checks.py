@@ -407,6 +407,30 @@ def test_a_card_multiplies_in_float16_only_where_that_takes_less_time(way, monke
         ]
 
 
+@pytest.mark.parametrize(
+    ("many_s", "few_s", "outcome"), [(2.0, 2.0, "slow"), (2.0, 0.5, "right"), (0.5, 2.0, "right")]
+)
+def test_float16_is_replaced_only_if_float32_is_faster_with_many_rows_and_with_few(
+    many_s, few_s, outcome, monkeypatch
+):
+    monkeypatch.setattr(checks, "_MEASURED", 64)
+    of_halves, rows = checks._of_halves, []
+
+    def multiplied(x, weights):
+        rows.append(len(x))
+        return of_halves(x, weights)
+
+    def seconds(card, work):
+        work()
+        return {64: many_s, 16: few_s}[rows[-1]] if ways.taken("halves") == "card" else 1.0
+
+    monkeypatch.setattr(checks, "_of_halves", multiplied)
+    monkeypatch.setattr(checks, "seconds", seconds)
+    card = FakeCard()
+    card.measures = True
+    assert worker.tried(card, Trial("halves", "card")).outcome == outcome
+
+
 def rated(**rates):
     """The results of kernels that are right. rates: of each, by its name with _ in place of spaces."""
     return [TriedWay(name.replace("_", " "), "card", "right", rate=rate) for name, rate in rates.items()]
