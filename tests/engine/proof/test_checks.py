@@ -70,7 +70,8 @@ def proven(card: FakeCard, names=KERNELS):
 
 
 def results() -> list[torch.Tensor]:
-    """Return what a product in each format, a pass and the noise give, by the ways that are taken."""
+    """Return what a product in each format, passes and the noise give, by the ways that are taken. Among the
+    models are one with capped scores and one with states."""
     products = [
         random_packed(name, (192, 512), "cpu", torch.float32).product(torch.ones(rows, 512))
         for name in ("Q4_K", "GPTQ", "FP8_BLOCK", "NVFP4_SCALED")
@@ -78,10 +79,10 @@ def results() -> list[torch.Tensor]:
     ]
     products.append(torch.empty(3, 192))
     halves.multiplier(torch.ones(3, 512))(torch.ones(512, 192, dtype=torch.float16), products[-1])
-    model = ours(reference("llama"))
-    logits = model.forward(Rows.text(range(3, 40), 0), model.new_cache(64)).logits
+    models = [ours(reference(kind, head_dim=8)) for kind in ("llama", "gemma2", "qwen3_5_text")]
+    logits = [model.forward(Rows.text(range(3, 40), 0), model.new_cache(64)).logits for model in models]
     noise = gumbel_noise(5, 17, torch.arange(99))
-    return [*products, logits, noise]
+    return [*products, *logits, noise]
 
 
 def test_every_kind_that_has_a_safer_way_is_sabotaged_here():
@@ -125,7 +126,15 @@ def test_a_sabotaged_kernel_takes_one_step_and_results_are_right(
 
 
 @pytest.mark.parametrize(
-    ("kind", "fast"), [("halves", "card"), ("unpack", "triton"), ("attention", "fused"), ("noise", "card")]
+    ("kind", "fast"),
+    [
+        ("halves", "card"),
+        ("unpack", "triton"),
+        ("attention", "fused"),
+        ("scores", "card"),
+        ("states", "solver"),
+        ("noise", "card"),
+    ],
 )
 def test_without_the_step_results_would_be_wrong(kind, fast, triton, monkeypatch):
     expected = results()
