@@ -1,7 +1,7 @@
 """A card that is the processor: its kernels are plain torch, and each of them can be sabotaged.
 
 Run as a program, it stands for `engine.proof.worker`. Its arguments name what is wrong: a kernel's kind, its
-way, and the damage, such as `attention fused slow`.
+way, and the damage, such as `attention fused hanging`.
 """
 
 import os
@@ -206,7 +206,7 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
 DAMAGES: dict[str, Damage | None] = {
     "wrong": None,
     "crashing": lambda: os._exit(139),
-    "slow": lambda: threading.Event().wait(600),
+    "hanging": lambda: threading.Event().wait(600),
 }
 
 if __name__ == "__main__":

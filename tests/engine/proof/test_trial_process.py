@@ -191,7 +191,7 @@ def test_what_libraries_print_is_no_answer():
     tester.close()
 
 
-@pytest.mark.parametrize("damage", ["crashing", "slow"])
+@pytest.mark.parametrize("damage", ["crashing", "hanging"])
 def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage):
     command = [sys.executable, "-m", "tests.engine.proof.fake_card", "attention", "fused", damage]
     tester = TrialProcess(command, limit_s=20.0)
@@ -200,18 +200,18 @@ def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage):
         tried = ladder.prove(names, [], tester)
     finally:
         tester.close()
-    outcome = {"crashing": "crashed", "slow": "hung"}[damage]
+    outcome = {"crashing": "crashed", "hanging": "hung"}[damage]
     assert [(each.kernel, each.way, each.outcome) for each in tried] == [
         ("attention 8 float32", "fused", outcome),
         ("attention 8 float32", "math", "right"),
         ("noise", "card", "right"),
     ]
     (sentence,) = ladder.sentences(names, tried)
-    words = {"crashing": "ends the program", "slow": "does not end"}[damage]
+    words = {"crashing": "ends the program", "hanging": "does not end"}[damage]
     assert f"Attention (8, float32; fused) {words} on this graphics card, so it is computed" in sentence
 
 
-@pytest.mark.parametrize("damage", ["crashing", "slow"])
+@pytest.mark.parametrize("damage", ["crashing", "hanging"])
 @pytest.mark.parametrize(("kind", "fast", "safe"), STEPS)
 def test_each_kind_of_kernel_that_ends_or_stops_its_process_takes_one_step(
     kind, fast, safe, damage, monkeypatch
@@ -228,11 +228,12 @@ def test_each_kind_of_kernel_that_ends_or_stops_its_process_takes_one_step(
         tried = ladder.prove([name], [], tester)
     finally:
         tester.close()
-    outcome, problem = {"crashing": ("crashed", f"The process ended with {STATUS}."), "slow": ("hung", "")}[
-        damage
-    ]
+    outcome, problem = {
+        "crashing": ("crashed", f"The process ended with {STATUS}."),
+        "hanging": ("hung", ""),
+    }[damage]
     assert tried == [TriedWay(name, fast, outcome, problem), TriedWay(name, safe, "right")]
     assert host.made == 2
-    assert sum(host.waited) == (ways.LADDERS[kind].limit_s if damage == "slow" else 0)
-    words = {"crashing": "ends the program", "slow": "does not end"}[damage]
+    assert sum(host.waited) == (ways.LADDERS[kind].limit_s if damage == "hanging" else 0)
+    words = {"crashing": "ends the program", "hanging": "does not end"}[damage]
     assert f"{fast}) {words} on this graphics card, so " in ladder.sentences([name], tried)[0]
