@@ -96,7 +96,7 @@ class DraftRows:
                 found.append(choose(nodes[piece], here))
         except BaseException:
             self._slots, self._visible = slots, visible
-            self.sequence.keep([], [], range(len(visible)))
+            self.sequence.keep([], [], range(len(visible)))  # commits nothing, so it may run beside a pass
             raise
         return found
 

@@ -22,7 +22,8 @@ class FollowingSequence(Sequence):
     """A draft's rows, the committed ones of which are those of the sequence that it follows.
 
     `extend` and `consider` may run while that one does. The other methods read which tokens it has committed,
-    so they must not.
+    so they must not run while it reads a text. A pass over a tree commits none: beside it, `keep` without
+    tokens may drop rows of the tail, which are one's own.
     """
 
     follows = True
