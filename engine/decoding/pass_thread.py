@@ -2,10 +2,11 @@
 
 Where both passes share the processor's cores, the target comes first: the draft computes only while the
 target waits for streamed bytes, a step at a time, and no longer than the target's pass takes. A step is a
-layer, or the logits of a few nodes and the choice of their children, which takes about as long. So neither
-the link nor the verdict waits for more than one step of the draft: a chunk that arrives finds at most that
-one in its way, and the ring reads on. A card lets the target go first by itself, and does not tell the
-program when it waits.
+layer; behind the layers, where compiled passes run the draft, it is the logits of a few nodes and the choice
+of their children, which takes about as long. (Torch computes the logits of all nodes of a round in one step,
+and chooses in others.) So neither the link nor the verdict waits for more than one step of the draft: a chunk
+that arrives finds at most that one in its way, and the ring reads on. A card lets the target go first by
+itself, and does not tell the program when it waits.
 
 The launching thread alone calls `progress`. The thread of the pass tells only for how long the disk has not
 answered, through `DiskWatch.on_silence`.
