@@ -10,7 +10,7 @@ import msgspec
 
 from engine import protocol
 from engine.bench.estimates import Curve, Estimate, draw, mean, ratio
-from engine.bench.records import AnswerRecord, Cell
+from engine.bench.records import AnswerRecord, Cell, Counts
 
 FEWEST_TOKENS = 16  # shorter answers are left out
 ALL = "all"
@@ -24,7 +24,8 @@ class ComparisonRow(msgspec.Struct, frozen=True):
     `accepted`: the share of the proposed nodes that were accepted; None if no nodes were proposed.
     `survived`: the share of the trees that the draft had begun during the pass before; `survivors`: the mean
     number of nodes that these had then; `kept`: the share of the nodes grown while trees were verified with
-    which next trees began; all None if nothing was drafted during passes. Replayed answers have no times.
+    which next trees began, None also if a record does not tell; all None if nothing was drafted during
+    passes. Replayed answers have no times.
     """
 
     kind: str
@@ -96,9 +97,8 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         for phase in protocol.Seconds.__struct_fields__
     } if times else None  # fmt: skip
     nodes = sum(record.counts.nodes for record in records)
-    ahead, kept, survived, survivors = (
-        sum(getattr(record.counts, name) for record in records)
-        for name in ("ahead", "kept", "survived", "survivors")
+    ahead, survived, survivors = (
+        sum(getattr(record.counts, name) for record in records) for name in ("ahead", "survived", "survivors")
     )
     verified = sum(record.counts.passes for record in records)
     rates, per_pass = _by_prompt(records, _rate), _by_prompt(records, _per_pass)
@@ -116,8 +116,14 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         accepted=sum(record.counts.accepted for record in records) / nodes if nodes else None,
         survived=survived / verified if ahead else None,
         survivors=survivors / survived if survived else None,
-        kept=kept / ahead if ahead else None,
+        kept=_kept([record.counts for record in records if record.counts.ahead]),
     )
+
+
+def _kept(counts: Sequence[Counts]) -> float | None:
+    """Return the share of nodes grown ahead with which next trees began; None if it is not known."""
+    kept = [each.kept for each in counts if each.kept is not None]
+    return sum(kept) / sum(each.ahead for each in counts) if counts and len(kept) == len(counts) else None
 
 
 def _other(cell: Cell, cells: list[Cell], against: str) -> Cell | None:

@@ -399,6 +399,7 @@ class Bench:
             passes=len(iterations),
             nodes=sum(len(each.tree) for each in iterations),
             accepted=sum(len(each.accepted) for each in iterations),
+            kept=0,  # no tree grows beside a pass that is replayed
         )
 
     def _recorded_answer(self, prompt: Prompt, sampling: Sampling) -> Recorded:

@@ -86,7 +86,8 @@ class Counts(msgspec.Struct, frozen=True):
     """The counts of one answer. `passes`: number of target passes after the first token; `nodes`: number of
     nodes proposed in them; `accepted`: number of these nodes that were accepted; `survived`: number of trees
     that the draft began during the pass before; `survivors`: number of nodes that they had then; `ahead`:
-    number of nodes grown while trees were verified; `kept`: number of these with which next trees began."""
+    number of nodes grown while trees were verified; `kept`: number of these with which next trees began; None
+    in records of earlier versions, which did not count them."""
 
     tokens: int
     passes: int
@@ -95,7 +96,7 @@ class Counts(msgspec.Struct, frozen=True):
     survived: int = 0
     survivors: int = 0
     ahead: int = 0
-    kept: int = 0
+    kept: int | None = None
 
     @property
     def tokens_per_pass(self) -> float:

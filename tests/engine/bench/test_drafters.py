@@ -1,5 +1,6 @@
 import json
 
+import msgspec
 import pytest
 
 from engine.bench.comparison import compare, table
@@ -243,5 +244,15 @@ def test_only_nodes_that_grew_beside_a_tree_count_as_kept():
 
 
 def test_nothing_that_grew_during_passes_may_survive():
-    (row,) = compare([answered("on", ahead=40)], "specexec")
+    (row,) = compare([answered("on", ahead=40, kept=0)], "specexec")
     assert (row.survived, row.survivors, row.kept) == (0, None, 0)
+
+
+def test_how_many_nodes_survived_is_not_told_where_a_record_lacks_it():
+    """Those of earlier versions do; that none survived would be wrong."""
+    old = answered("on", survived=6, survivors=150, ahead=1200)
+    old = msgspec.json.decode(msgspec.json.encode(old).replace(b',"kept":null', b""), type=AnswerRecord)
+    rows = compare([old, answered("on", survived=6, survivors=150, ahead=1200, kept=150)], "specexec")
+    assert [(row.survived, row.kept) for row in rows] == [(0.6, None)]
+    head, _, line = [line.strip("| ").split(" | ") for line in table(rows, "specexec")]
+    assert dict(zip(head, line, strict=True))["nodes survived"] == "–"
