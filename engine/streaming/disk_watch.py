@@ -28,7 +28,8 @@ GIVEN_UP_S = 300.0
 LEFT_S = 2.0
 # A wait of STOP_S that took so many seconds was none: the machine slept, or this process was stopped. On
 # Windows, the clock goes on meanwhile (QueryPerformanceCounter; Microsoft, "Acquiring high-resolution time
-# stamps"), but the disk could not answer, and may have to spin up now.
+# stamps"), but the disk could not answer, and may have to spin up now. A wait ends by taking its lock again,
+# and waiting for that counts, too: if somebody held it for so long, it would look like sleep.
 ASLEEP_S = 5.0
 
 
