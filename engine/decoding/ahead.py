@@ -18,7 +18,7 @@ SHARE = 32
 MOST = 2048
 WORTHWHILE = 0.03  # share of an iteration's time that drafting ahead must be able to win
 LAST = 8  # iterations from which that share is taken, and how long an iteration takes
-STALE = 64  # iterations after which the way that is not taken is tried anew
+STALE = 64  # iterations after which the other way is tried anew, and a pass no longer shows what rounds cost
 
 
 class StreamedLink(Protocol):

@@ -32,8 +32,8 @@ class Slowdown:
     """
 
     def __init__(self, lasting: int) -> None:
-        """lasting: number of passes after which one is forgotten, of either kind. As long as rounds are
-        thought to be dear, there are none; once those that showed it are forgotten, they are tried again."""
+        """lasting: number of later passes after which a pass is forgotten. As long as rounds are thought to
+        be dear, no pass shows what they cost; once those are forgotten that did, rounds are tried again."""
         self._passes: deque[PassBeside] = deque(maxlen=lasting)
 
     def observe(self, iteration: Iterated) -> None:
