@@ -50,8 +50,8 @@ class Engine(QObject):
         load_progressed: LoadProgress
         load_waits: float; for how many seconds the disk has not answered the load in progress; 0: it is not
             waited for any more
-        loaded: Loaded; also before `load_failed`, if the models loaded before still are, and if another
-            program has loaded models
+        loaded: Loaded; also before `load_failed`, if the models loaded before still are, if another program
+            has loaded models, and if an answer had to load them again by a smaller plan
         load_failed: Failed
         answer_event: an event of the answer in progress; the last one of an answer is Answer or Failed
         busy_for_changed: `busy_for` changed.
@@ -239,7 +239,7 @@ class Engine(QObject):
             self._load()
 
     def _take(self, now: messages.NowLoaded) -> None:
-        """Show the models that another program has loaded or unloaded."""
+        """Show the models that another program has loaded or unloaded, or an answer has loaded again."""
         if self.state in (State.LOADING, State.STOPPING):  # the outcome of this window's own request follows
             self._pair_before = now.loaded
             return
@@ -247,7 +247,9 @@ class Engine(QObject):
         if self.state is not State.ANSWERING:
             self._enter(self._idle_state)
         if now.loaded is not None and now.by is not None:
-            self.wanted = self.loaded_last = now.by
+            own = self.wanted
+            wanted = structs.replace(now.by, id=own.id, smaller=own.smaller, asker=own.asker)
+            self.wanted = self.loaded_last = wanted
             self.loaded.emit(now.loaded)
 
     def _note_tasks(self, tasks: list[messages.Task]) -> None:

@@ -84,4 +84,5 @@ class SpeedPage(QWidget):
         else:
             plain = calibration.plain_speed(self._loaded)
             sentences = run_figures.why(self._answer, self._loaded, plain)
+            sentences += filter(None, [self._answer.note])
         self.text.setText("\n\n".join([*sentences, *([last] if last else [])]))

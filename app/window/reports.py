@@ -69,6 +69,7 @@ class Reports(QObject):
         self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
         self._silence: Notice | None = None  # of a disk that does not answer
+        self._noted = ""  # what the engine last remarked about an answer
         self._undrafted: set[str | None] = set()  # targets that shall not draft for themselves
         self._connect_engine()
         self._connect_chat()
@@ -231,8 +232,17 @@ class Reports(QObject):
                 self._explained = self._chat.shown[-1].message.id, event
                 self.show_speed()
                 self._announce()
+                self._show_note(event.note)
                 if event.stop_reason == "repetition":
                     self._show_repetition()
+
+    def _show_note(self, note: str) -> None:
+        """Show what the engine remarks about an answer, unless it is what it last remarked."""
+        if note and note != self._noted:
+            title = self.tr("A remark of the engine about this answer")
+            notice = Notice(title, note, self.tr("Close"), self._transcript, tone="offer")
+            self._show_notice(notice, self._transcript.clear_notice)
+        self._noted = note or self._noted
 
     def _announce(self) -> None:
         """Let a screen reader say the answer that has ended, or its beginning, and why it is not whole."""

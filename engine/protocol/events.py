@@ -139,7 +139,7 @@ class Counted(Struct, tag=True):
 
 
 class NowLoaded(Struct, tag=True, kw_only=True):
-    """What the engine has loaded, for clients that did not ask for it: another client has loaded or unloaded models."""
+    """What the engine has loaded now: another client has loaded or unloaded models, or an answer, whoever asked for it, had to load them again by a smaller plan."""
 
     loaded: Loaded | None  # None: nothing
     by: Load | None  # the request that loaded it

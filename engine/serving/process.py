@@ -176,9 +176,17 @@ class Server:
             self._end("the graphics card has stopped", status)
         except Exception as error:
             client.put(self._failed(request.id, named(error)))
+        self._note_changes(client)
+        heap.give_back()
+
+    def _note_changes(self, client: ConnectedClient) -> None:
+        """Note what a request has left loaded. Tell its client if an answer had to load it again; `serve`
+        tells the others."""
         if self._engine.session is None:
             self._now = None
-        heap.give_back()
+        elif self._now is not None and self._engine.loaded is not self._now.loaded:
+            self._now = protocol.NowLoaded(loaded=self._engine.loaded, by=self._now.by)
+            client.put(self._now)
 
     def _expect(self, target: str) -> None:
         """Raise NotLoaded if another target than this one is loaded; "" stands for any."""

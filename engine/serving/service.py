@@ -51,11 +51,14 @@ Emit = Callable[[protocol.Event], None]
 
 class EngineService:
     """Loads a pair and answers with it. Attributes, None while nothing is loaded: `session`, the loaded pair
-    and its conversation; `fitted`, the plan by which the pair was loaded."""
+    and its conversation; `fitted`, the plan by which the pair was loaded; `loaded`, the event that describes
+    both, another one once an answer had to load the pair again."""
 
     def __init__(self) -> None:
         self.session: Session | None = None
         self.fitted: Fitted | None = None
+        self.loaded: protocol.Loaded | None = None
+        self._about_card = ""  # a sentence for the user about kernels of the card
         self._pair: CheckedPair | None = None
         self._proof: CardProof | None = None
         self._prompts: PromptCache | None = None
@@ -71,7 +74,7 @@ class EngineService:
         os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
         templates.start()  # takes half a second, while this process imports and reads
         from engine.serving.card import proven
-        from engine.serving.load import LoadJob, check, loaded_event, plan, resolve
+        from engine.serving.load import LoadJob, check, plan, resolve
 
         job = LoadJob(request.id, emit, cancelled)
         with job.watching(Path(request.target or "").name or "the model"):
@@ -81,7 +84,7 @@ class EngineService:
                 self._close()
                 self._keep_prompts(request)
                 self._pair = self.fitted = self._proof = None
-                pair, self._proof, about_card = proven(job, pair)
+                pair, self._proof, self._about_card = proven(job, pair)
                 job.report("planning")
                 self._pair, self.fitted = pair, plan(pair)
             except ALLOCATION_ERRORS as error:
@@ -89,15 +92,7 @@ class EngineService:
             note = self.fitted.note
             for _ in range(request.smaller):
                 note = self.fitted.shrink("ram") or note
-            note = self._build(job, note, warm=True)
-            assert self.session is not None
-            about_card = self._proof.note if self._proof else about_card  # a kernel may have failed since
-            note = " ".join(filter(None, [about_card, note]))
-            try:
-                return loaded_event(request.id, pair, self.fitted, self.session, note)
-            except BaseException:  # the disk is asked once more
-                self._close_after_error()
-                raise
+            return self._describe(self._build(job, note, warm=True))
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
         """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind
@@ -135,6 +130,7 @@ class EngineService:
             job = LoadJob(request.id, silence_only(emit), cancelled)
             with job.watching(self._pair.files.target.path.name):
                 note = self._build(job, note)
+                self._describe(self.fitted.reduced or self.fitted.note)
 
     def _with_drafter(self, request: protocol.Chat) -> protocol.Chat:
         """Return the request with the usual drafter if its own needs heads that were given up, in this answer
@@ -215,7 +211,7 @@ class EngineService:
             if self.session is not None:
                 self.session.close()
         finally:
-            self.session = None
+            self.session = self.loaded = None
         gc.collect()  # needed because modules and their parts reference each other
         if "torch" in sys.modules:
             from engine.serving.load import release_device_memory
@@ -262,6 +258,23 @@ class EngineService:
             finally:
                 if not done:
                     self._close_after_error()
+
+    def _describe(self, note: str) -> protocol.Loaded:
+        """Return the event about what is loaded now, which is kept. note: as in `loaded_event`."""
+        from engine.serving.load import loaded_event
+
+        assert self._pair is not None
+        assert self.fitted is not None
+        assert self.session is not None
+        # a kernel may have failed since the card was proven
+        about_card = self._proof.note if self._proof else self._about_card
+        said = " ".join(filter(None, [about_card, note]))
+        try:
+            self.loaded = loaded_event(self._pair.request.id, self._pair, self.fitted, self.session, said)
+        except BaseException:  # the disk is asked once more
+            self._close_after_error()
+            raise
+        return self.loaded
 
     def _shrink(self, error: Exception) -> str:
         """Drop the rows of other conversations, or else switch to the next smaller plan. Return a sentence

@@ -2669,6 +2669,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>Reports</name>
         <message>
+            <source>A remark of the engine about this answer</source>
+            <translation>이 답변에 대해 엔진이 알리는 내용</translation>
+        </message>
+        <message>
             <source>Answer complete: {}</source>
             <translation>답변 완료: {}</translation>
         </message>

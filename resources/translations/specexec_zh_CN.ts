@@ -2669,6 +2669,10 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>Reports</name>
         <message>
+            <source>A remark of the engine about this answer</source>
+            <translation>引擎对此回答的说明</translation>
+        </message>
+        <message>
             <source>Answer complete: {}</source>
             <translation>回答已完成：{}</translation>
         </message>

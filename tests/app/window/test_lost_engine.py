@@ -113,6 +113,40 @@ def test_a_smaller_plan_can_be_kept(make_window: Callable[..., Window], qtbot: Q
     assert window.engine.state is State.READY
 
 
+def test_the_window_follows_a_smaller_plan_that_was_taken_during_an_answer(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    sentence = "Memory ran out in RAM, so the model is loaded with 20 layers in RAM and 10 on the SSD."
+    question = ask(window, engines, qtbot)
+    wanted = window.engine.wanted
+    by = structs.replace(engines.last.asked(messages.Load)[0], smaller=1)
+    smaller = structs.replace(loaded(by.id), reduced=sentence, context=512)
+    said = structs.replace(answer(question, "An answer."), note=sentence)
+    with qtbot.waitSignal(window.engine.loaded):
+        engines.last.say(said, messages.NowLoaded(loaded=smaller, by=by))
+    assert window.engine.state is State.READY
+    assert window.engine.pair == smaller
+    assert window.engine.wanted == wanted, "it is the window's own request"
+    assert "runs with less memory now" in notice_text(window)
+    assert last_answer(window).body.toPlainText() == "An answer."
+
+
+def test_what_the_engine_remarks_about_an_answer_is_said_once_and_stays_in_the_panel(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    note = "Memory ran out, so other chats will be read anew."
+    engines.last.say(structs.replace(answer(ask(window, engines, qtbot), "One."), note=note))
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    assert note in texts(window.transcript.notice)
+    assert note in window._panes.panel.speed_page.text.text()
+    window.transcript.notice.button.click()
+    assert window.transcript.notice is None
+    engines.last.say(structs.replace(answer(ask(window, engines, qtbot, "and?"), "Two."), note=note))
+    reach(window, qtbot, State.READY)
+    assert window.transcript.notice is None
+    assert note in window._panes.panel.speed_page.text.text()
+
+
 def test_the_log_of_a_lost_engine_is_one_click_away(
     window: Window, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,6 +161,23 @@ def run_out_after(calls: int, error: type[Exception] | Exception = MemoryError):
     return cancelled
 
 
+def test_what_is_loaded_is_described_anew_once_an_answer_had_to_take_a_smaller_plan():
+    engine = EngineService()
+    load(engine)
+    before = engine.loaded
+    ask(engine, drafter="none")
+    assert engine.loaded is before
+    request = protocol.Chat(id=2, messages=QUESTION, options=Options(max_new_tokens=4, drafter="none"))
+    layers = engine.session.pair.target.model.layers
+    answer = engine.answer(request, [].append, run_out_after(3 * layers))
+    assert answer.note == engine.loaded.reduced
+    assert answer.note in engine.loaded.note
+    assert engine.loaded.memory.ram < before.memory.ram
+    assert (engine.loaded.request, engine.loaded.target.name) == (before.request, before.target.name)
+    engine.unload()
+    assert engine.loaded is None
+
+
 def text_of(events: list) -> str:
     return "".join(event.text for event in events if isinstance(event, protocol.TextDelta))
 
