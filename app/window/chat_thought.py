@@ -22,14 +22,21 @@ class ChatThought(QObject):
         self._show()
 
     def _show(self) -> None:
-        template = self._engine.pair.chat_template if self._engine.pair else ""
-        control, settings = control_of(template), self._chat.settings
+        control, settings = control_of(self._template), self._chat.settings
         self._chip.show_set(
             control.fitted(settings.thinks), settings.options.thinking_budget, control.choices
         )
-        self._chip.setVisible(may_think(template))
+        self._chip.setVisible(may_think(self._template))
+
+    @property
+    def _template(self) -> str:
+        return self._engine.pair.chat_template if self._engine.pair else ""
 
     def _set(self, thinks: ThoughtChoice, budget: int | None) -> None:
+        """Store what the user has set. A choice made for another model stays as it is while the popup shows
+        the nearest one that this model knows."""
         now = self._chat.settings
+        if thinks == control_of(self._template).fitted(now.thinks):
+            thinks = now.thinks
         options = structs.replace(now.options, thinking_budget=budget)
         self._chat.set_settings(structs.replace(now, thinks=thinks, options=options))

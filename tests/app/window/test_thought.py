@@ -101,6 +101,17 @@ def test_the_efforts_that_the_template_knows_can_be_chosen(
     assert asked(engines).template.options == {"reasoning_effort": effort}
 
 
+def test_another_budget_leaves_a_choice_that_was_made_for_another_model(thinker: Window) -> None:
+    popup = thinker._panes.thought.popup
+    thinker.chat.set_settings(structs.replace(thinker.chat.settings, thinks="low"))
+    assert popup.choices[popup.way.currentIndex()] is True, "the nearest one that this model knows"
+    popup.budget.setValue(512)
+    assert thinker.chat.settings.thinks == "low"
+    assert thinker.chat.settings.options.thinking_budget == 512
+    popup.way.setCurrentIndex(popup.choices.index(False))
+    assert thinker.chat.settings.thinks is False
+
+
 @pytest.mark.parametrize("opened", ["", "<think>"])
 def test_answer_now_ends_the_thought_and_goes_on_behind_it(
     thinker: Window, engines: FakeEngines, qtbot: QtBot, opened: str
