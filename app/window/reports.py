@@ -36,6 +36,7 @@ from engine.protocol.messages import (
     Event,
     Failed,
     IterationDone,
+    Load,
     Loaded,
     PassProgress,
     PrefillProgress,
@@ -55,8 +56,12 @@ class Reports(QObject):
         remedies: offers what helps where an engine elsewhere fails.
     """
 
-    def __init__(self, engine: Engine, chat: Conversation, panes: Panes) -> None:
+    def __init__(
+        self, engine: Engine, chat: Conversation, panes: Panes, kept_plans: list[tuple[Load, str]]
+    ) -> None:
+        """kept_plans: the smaller plans that the user keeps, see `Core`; the notice about one adds it."""
         super().__init__(panes)
+        self._kept_plans = kept_plans
         self._engine, self._chat = engine, chat
         self._header, self._sidebar = panes.header, panes.sidebar
         self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
@@ -294,7 +299,8 @@ class Reports(QObject):
 
     def _offer_full_plan(self, loaded: Loaded) -> None:
         """Say that the models run by a smaller plan, and how to return to the full one."""
-        if not loaded.reduced or loaded.warning:
+        plan = self._engine.wanted, loaded.reduced
+        if not loaded.reduced or loaded.warning or plan in self._kept_plans:
             return
         said = self.tr(
             "Memory ran out before, so the model was loaded by a smaller plan. It may answer more slowly, or "
@@ -303,7 +309,9 @@ class Reports(QObject):
         title, again = self.tr("The model runs with less memory now"), self.tr("Load in full again")
         notice = Notice(title, said, again, self._transcript, tone="offer", details=loaded.reduced)
         self._show_notice(notice, self._engine.load_in_full)
-        notice.offer(self.tr("Keep it so")).clicked.connect(self._transcript.clear_notice)
+        keep = notice.offer(self.tr("Keep it so"))
+        keep.clicked.connect(lambda: self._kept_plans.append(plan))
+        keep.clicked.connect(self._transcript.clear_notice)
 
     def _offer_own_draft(self, loaded: Loaded) -> None:
         """Offer that the model drafts for itself, once for each model."""

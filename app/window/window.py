@@ -85,7 +85,7 @@ class Window(QMainWindow):
         self.setCentralWidget(panes)
         self.header, self.sidebar, self.panel = panes.header, panes.sidebar, panes.panel
         self.transcript, self.waiting, self.composer = panes.transcript, panes.waiting, panes.composer
-        self._reports = Reports(self.engine, self.chat, panes)
+        self._reports = Reports(self.engine, self.chat, panes, core.kept_plans)
         self.composer.changed.connect(core.idle.restart)
         self.composer.read_prompts = self._prompts
         self._unsent = UnsentKeeper(self.composer, self.chat, core.unsent, self, keeps_new=is_first)

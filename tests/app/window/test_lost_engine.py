@@ -100,10 +100,14 @@ def test_the_window_tells_of_the_smaller_plan_after_a_killed_engine_and_returns_
     assert engines.last.asked(messages.Load)[0].smaller == 0, "it is still to be the full one"
 
 
-def test_a_smaller_plan_can_be_kept(make_window: Callable[..., Window], qtbot: QtBot) -> None:
+def test_a_smaller_plan_can_be_kept_which_is_asked_once_for_all_windows(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    sentences = ["Memory ran out in RAM."] * 2 + ["Memory ran out in RAM, so there are no heads."]
+
     def load(connection: FakeConnection, request: messages.Request) -> None:
         if isinstance(request, messages.Load):
-            connection.say(structs.replace(loaded(request.id), reduced="Memory ran out in RAM."))
+            connection.say(structs.replace(loaded(request.id), reduced=sentences.pop(0)))
 
     window = make_window(FakeEngines(load))
     reach(window, qtbot, State.READY)
@@ -111,6 +115,14 @@ def test_a_smaller_plan_can_be_kept(make_window: Callable[..., Window], qtbot: Q
     buttons["Keep it so"].click()
     assert window.transcript.notice is None
     assert window.engine.state is State.READY
+    other = Window(window.core, is_first=False)
+    with qtbot.waitSignal(window.engine.loaded):
+        window.engine.load()
+    assert window.transcript.notice is other.transcript.notice is None
+    with qtbot.waitSignal(window.engine.loaded):
+        window.engine.load()
+    assert "runs with less memory now" in notice_text(other), "it is another plan"
+    other.close()
 
 
 def test_the_window_follows_a_smaller_plan_that_was_taken_during_an_answer(
