@@ -78,11 +78,13 @@ class CallDesk(QObject):
 
     def pick_up(self, chat: int) -> None:
         """Go on in a chat whose deletion was undone, if it ends with calls: those that need no asking
-        run, and results that nobody has answered meanwhile are answered."""
+        run, and results that nobody has answered meanwhile are answered. Calls that were passed over are
+        left: the question for which they were has not been sent, and stands in the input field."""
         with reporting(self.failed):
             path = self._store.messages.shown(chat)
-            if path and path[-1].message.calls:
-                self._follow(chat, path[-1].message.id)
+            last = path[-1].message if path else None
+            if last is not None and last.calls and not any(map(_is_passed_over, last.calls)):
+                self._follow(chat, last.id)
 
     def close(self) -> None:
         """End the calls that run, and all tool servers."""
@@ -151,3 +153,7 @@ class CallDesk(QObject):
             calls = self._store.messages.calls(message)
             return next((each for each in calls if each.id == call and each.state == "open"), None)
         return None
+
+
+def _is_passed_over(call: StoredCall) -> bool:
+    return call.state == "refused" and call.result == PASSED_OVER

@@ -366,6 +366,26 @@ def test_an_open_call_of_a_deleted_chat_still_waits_for_the_user_after_the_undo(
     assert told(engines) == ["a"]
 
 
+def test_calls_that_were_passed_over_for_a_queued_question_are_not_answered_after_the_undo(
+    make: Make, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    window = make()
+    ask_and_call(window, engines, qtbot, called("echo", text="a"))
+    chat = window.chat.id
+    window.chat.open(None)
+    other = ask(window, engines, qtbot, "elsewhere")
+    window.chat.open(chat)
+    ask(window, engines, qtbot, "instead")
+    delete_chat(window, qtbot)
+    engines.last.say(answer(other, "An answer."))
+    reach(window, qtbot, State.READY)
+    window.sidebar.note.undo()
+    assert window.chat.id == chat
+    assert last_request(engines) == other, "nobody has asked for the results"
+    assert window.engine.state is State.READY
+    assert window.composer.text() == "instead"
+
+
 def test_a_chat_that_ends_with_an_answer_is_restored_as_it_was(
     make: Make, engines: FakeEngines, qtbot: QtBot
 ) -> None:
