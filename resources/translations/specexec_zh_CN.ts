@@ -6673,7 +6673,7 @@ other: everything else</source>
         </message>
         <message>
             <source>Minimal</source>
-            <translation>极低</translation>
+            <translation>最低</translation>
         </message>
         <message>
             <source>Model</source>

@@ -12,9 +12,11 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app import formatting
 from app.header import Header
 from app.startup import languages
 from engine import catalog
+from engine.protocol.thought_control import EFFORTS
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ("ko", "zh_CN")
@@ -174,6 +176,12 @@ def test_a_language_is_switched_while_the_program_runs(
         ("Settings", QLocale.Language.English),
     ]
     assert QCoreApplication.translate("words", "complete") == "complete"
+
+
+def test_the_least_and_the_most_thinking_are_named_as_two_ends(qapp: QApplication, english: None) -> None:
+    languages.install(qapp, "zh_CN")
+    efforts = [formatting.thought_choice(effort) for effort in EFFORTS[1:]]
+    assert efforts == ["最低", "低", "中", "高", "很高", "最高"]
 
 
 def test_the_tool_prints_its_usage() -> None:
