@@ -198,9 +198,21 @@ def model_details(loaded: Loaded) -> str:
         known = _tr("context {} tokens").format(number(loaded.context)) if loaded.context else ""
         return " · ".join(filter(None, [loaded.place, known]))
     context = _tr("context {} tokens").format(number(loaded.context))
-    return " · ".join([draft_name(loaded) or _tr("no draft model"), loaded.dtype, loaded.device, context])
+    draft = _tr("draft {}").format(loaded.draft.name) if loaded.draft else _tr("no draft model")
+    return " · ".join([draft, loaded.dtype, loaded.device, context])
 
 
 def draft_name(loaded: Loaded) -> str:
-    """Return the name of the draft, or of the heads, with the word for it; "" if none is loaded."""
-    return _tr("draft {}").format(loaded.draft.name) if loaded.draft else ""
+    """Return the name of the draft, or what the heads are, with the word for it; "" if none is loaded. Heads
+    are named after their folder, which says little; `model_details` has that name."""
+    if loaded.draft is None:
+        return ""
+    kinds = {
+        "eagle": "EAGLE",
+        "eagle3": "EAGLE-3",
+        "medusa": "Medusa",
+        "p-eagle": "P-EAGLE",
+        "dflash": "DFlash",
+    }
+    kind = kinds.get(loaded.draft.architecture)
+    return _tr("draft {}").format(_tr("{} heads").format(kind) if kind else loaded.draft.name)

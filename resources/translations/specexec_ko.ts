@@ -6800,6 +6800,10 @@ other: everything else</source>
             <translation>{}시간</translation>
         </message>
         <message>
+            <source>{} heads</source>
+            <translation>{} 헤드</translation>
+        </message>
+        <message>
             <source>{} min</source>
             <translation>{}분</translation>
         </message>

@@ -6800,6 +6800,10 @@ other: everything else</source>
             <translation>{} 小时</translation>
         </message>
         <message>
+            <source>{} heads</source>
+            <translation>{} 预测头</translation>
+        </message>
+        <message>
             <source>{} min</source>
             <translation>{} 分钟</translation>
         </message>

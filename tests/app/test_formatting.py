@@ -91,6 +91,15 @@ def test_a_missing_draft_is_mentioned() -> None:
     assert "no draft model" in formatting.model_details(loaded(1))
 
 
+def test_heads_are_named_by_their_kind_and_their_folder_is_a_detail() -> None:
+    heads = structs.replace(MODEL, name="smollm2-135m-eagle", architecture="eagle3")
+    pair = structs.replace(loaded(0), draft=heads)
+    assert formatting.draft_name(pair) == "draft EAGLE-3 heads"
+    assert "draft smollm2-135m-eagle" in formatting.model_details(pair)
+    model = structs.replace(loaded(0), draft=structs.replace(MODEL, name="Small 1B"))
+    assert formatting.draft_name(model) == "draft Small 1B"
+
+
 def test_an_excerpt_is_one_short_line() -> None:
     assert formatting.excerpt("one\n\n  two") == "one two"
     long = formatting.excerpt("word " * 100, length=20)
