@@ -153,7 +153,7 @@ def _vectors(model: CatalogModel, layer: int) -> int:
         return norms
     if model.architecture in _NORMALIZED:
         norms += (2 if model.attends(layer) else 1) * model.row(layer)[1]
-    if model.architecture == "olmo3":  # it normalizes those of all heads together
+    if model.architecture in ("olmo2", "olmo3"):  # they normalize those of all heads together
         norms += (model.heads + model.kv_heads) * model.head_dim
     if model.architecture == "gemma4_text":
         norms += 1  # a factor of what the layer returns

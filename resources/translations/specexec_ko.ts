@@ -4287,8 +4287,24 @@ other: everything else</source>
             <translation>데이터와 학습 과정까지 공개된 Ai2의 2025년 대형 모델: 영어.</translation>
         </message>
         <message>
+            <source>Ai2's large model of early 2025 whose data and training are public; English, short texts.</source>
+            <translation>데이터와 학습 과정이 공개된 Ai2의 2025년 초 대형 모델: 영어, 짧은 글.</translation>
+        </message>
+        <message>
+            <source>Ai2's model of medium size of late 2024 whose data and training are public; English.</source>
+            <translation>데이터와 학습 과정이 공개된 Ai2의 2024년 말 중간 크기 모델: 영어.</translation>
+        </message>
+        <message>
             <source>Ai2's model of moderate size of 2025 whose data and training are public, too; English.</source>
             <translation>데이터와 학습 과정까지 공개된 Ai2의 2025년 적당한 크기의 모델: 영어.</translation>
+        </message>
+        <message>
+            <source>Ai2's model of moderate size of late 2024 whose data and training are public; English.</source>
+            <translation>데이터와 학습 과정이 공개된 Ai2의 2024년 말 적당한 크기의 모델: 영어.</translation>
+        </message>
+        <message>
+            <source>Ai2's very small model of early 2025; mainly useful as a draft.</source>
+            <translation>Ai2의 2025년 초 아주 작은 모델. 주로 드래프트로 쓸모 있습니다.</translation>
         </message>
         <message>
             <source>Alibaba's all-round model of medium size, in more than 29 languages.</source>
@@ -4387,6 +4403,26 @@ other: everything else</source>
             <translation>사고에 예산을 정할 수 있는 ByteDance의 2025년 대형 모델: 매우 긴 글.</translation>
         </message>
         <message>
+            <source>DeepSeek's distill of R1 of medium size: thinks long; mathematics, programming.</source>
+            <translation>R1을 증류한 DeepSeek의 중간 크기 모델: 오래 생각합니다. 수학, 프로그래밍.</translation>
+        </message>
+        <message>
+            <source>DeepSeek's distill of R1 of moderate size: thinks long; mathematics, programming.</source>
+            <translation>R1을 증류한 DeepSeek의 적당한 크기 모델: 오래 생각합니다. 수학, 프로그래밍.</translation>
+        </message>
+        <message>
+            <source>DeepSeek's large distill of R1: thinks long before it answers; mathematics, programming.</source>
+            <translation>R1을 증류한 DeepSeek의 큰 모델: 답하기 전에 오래 생각합니다. 수학, 프로그래밍.</translation>
+        </message>
+        <message>
+            <source>DeepSeek's largest distill of R1: thinks long; mathematics, programming, reasoning.</source>
+            <translation>R1을 증류한 DeepSeek의 가장 큰 모델: 오래 생각합니다. 수학, 프로그래밍, 추론.</translation>
+        </message>
+        <message>
+            <source>DeepSeek's very small distill of R1, which thinks, too: programming; a draft for others.</source>
+            <translation>R1을 증류한 DeepSeek의 아주 작은 모델: 역시 생각합니다. 프로그래밍. 다른 모델의 드래프트로 쓸모 있습니다.</translation>
+        </message>
+        <message>
             <source>Google's Gemma 4 model for one graphics card: knowledge, writing, many languages.</source>
             <translation>그래픽 카드 한 장에 알맞은 Google의 Gemma 4 모델: 지식, 글쓰기, 여러 언어.</translation>
         </message>
@@ -4423,12 +4459,20 @@ other: everything else</source>
             <translation>짧은 영어 글에 알맞은 Hugging Face의 아주 작은 모델. 자주 틀립니다.</translation>
         </message>
         <message>
+            <source>IBM's model of moderate size of early 2025 that thinks if asked to: tools, long texts.</source>
+            <translation>요청하면 생각하는 IBM의 2025년 초 적당한 크기의 모델: 도구, 긴 글.</translation>
+        </message>
+        <message>
             <source>IBM's small dense model of 2025, for computers without a graphics card; tools.</source>
             <translation>그래픽 카드가 없는 컴퓨터를 위한 IBM의 2025년 소형 밀집 모델: 도구를 사용합니다.</translation>
         </message>
         <message>
             <source>IBM's small mixture of experts of 2025, quick without a graphics card; long texts.</source>
             <translation>IBM의 2025년 소형 전문가 혼합 모델: 그래픽 카드 없이도 빠르며, 긴 글에 적합합니다.</translation>
+        </message>
+        <message>
+            <source>IBM's small model of early 2025 that thinks if asked to; also a draft for the 8B.</source>
+            <translation>요청하면 생각하는 IBM의 2025년 초 소형 모델: 8B의 드래프트로도 쓸모 있습니다.</translation>
         </message>
         <message>
             <source>Liquid AI's mixture of experts of late 2025 for laptops; a fifth works per token.</source>
@@ -4509,6 +4553,10 @@ other: everything else</source>
         <message>
             <source>Mistral AI's small model of late 2025, for computers without a graphics card.</source>
             <translation>그래픽 카드가 없는 컴퓨터를 위한 Mistral AI의 2025년 말 소형 모델.</translation>
+        </message>
+        <message>
+            <source>NVIDIA's hybrid model of mid-2025 that can think: little memory for long texts.</source>
+            <translation>사고할 수 있는 NVIDIA의 2025년 중반 하이브리드 모델: 긴 글도 메모리를 적게 씁니다.</translation>
         </message>
         <message>
             <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of it.</source>

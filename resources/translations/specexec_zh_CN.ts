@@ -4287,8 +4287,24 @@ other: everything else</source>
             <translation>Ai2 2025 年的大型模型，数据和训练过程同样公开；适用于英语。</translation>
         </message>
         <message>
+            <source>Ai2's large model of early 2025 whose data and training are public; English, short texts.</source>
+            <translation>Ai2 2025 年初的大型模型，数据和训练过程公开；适用于英语和短文本。</translation>
+        </message>
+        <message>
+            <source>Ai2's model of medium size of late 2024 whose data and training are public; English.</source>
+            <translation>Ai2 2024 年末的中型模型，数据和训练过程公开；适用于英语。</translation>
+        </message>
+        <message>
             <source>Ai2's model of moderate size of 2025 whose data and training are public, too; English.</source>
             <translation>Ai2 2025 年的中小型模型，数据和训练过程同样公开；适用于英语。</translation>
+        </message>
+        <message>
+            <source>Ai2's model of moderate size of late 2024 whose data and training are public; English.</source>
+            <translation>Ai2 2024 年末的中小型模型，数据和训练过程公开；适用于英语。</translation>
+        </message>
+        <message>
+            <source>Ai2's very small model of early 2025; mainly useful as a draft.</source>
+            <translation>Ai2 2025 年初的超小型模型；主要用作草稿模型。</translation>
         </message>
         <message>
             <source>Alibaba's all-round model of medium size, in more than 29 languages.</source>
@@ -4387,6 +4403,26 @@ other: everything else</source>
             <translation>字节跳动 2025 年的大型模型，思考可设预算；适合很长的文本。</translation>
         </message>
         <message>
+            <source>DeepSeek's distill of R1 of medium size: thinks long; mathematics, programming.</source>
+            <translation>DeepSeek 的中型 R1 蒸馏模型：思考时间长；适用于数学和编程。</translation>
+        </message>
+        <message>
+            <source>DeepSeek's distill of R1 of moderate size: thinks long; mathematics, programming.</source>
+            <translation>DeepSeek 的中小型 R1 蒸馏模型：思考时间长；适用于数学和编程。</translation>
+        </message>
+        <message>
+            <source>DeepSeek's large distill of R1: thinks long before it answers; mathematics, programming.</source>
+            <translation>DeepSeek 的大型 R1 蒸馏模型：回答前思考时间长；适用于数学和编程。</translation>
+        </message>
+        <message>
+            <source>DeepSeek's largest distill of R1: thinks long; mathematics, programming, reasoning.</source>
+            <translation>DeepSeek 最大的 R1 蒸馏模型：思考时间长；适用于数学、编程和推理。</translation>
+        </message>
+        <message>
+            <source>DeepSeek's very small distill of R1, which thinks, too: programming; a draft for others.</source>
+            <translation>DeepSeek 的超小型 R1 蒸馏模型，同样会思考：适用于编程；可作其他模型的草稿模型。</translation>
+        </message>
+        <message>
             <source>Google's Gemma 4 model for one graphics card: knowledge, writing, many languages.</source>
             <translation>适合单块显卡的 Google Gemma 4 模型：知识与写作，支持多种语言。</translation>
         </message>
@@ -4423,12 +4459,20 @@ other: everything else</source>
             <translation>Hugging Face 的微型模型，适合简短的英文文本；经常出错。</translation>
         </message>
         <message>
+            <source>IBM's model of moderate size of early 2025 that thinks if asked to: tools, long texts.</source>
+            <translation>IBM 2025 年初的中小型模型，按要求思考：适用于工具和长文本。</translation>
+        </message>
+        <message>
             <source>IBM's small dense model of 2025, for computers without a graphics card; tools.</source>
             <translation>IBM 2025 年的小型稠密模型，适合没有显卡的电脑，可使用工具。</translation>
         </message>
         <message>
             <source>IBM's small mixture of experts of 2025, quick without a graphics card; long texts.</source>
             <translation>IBM 2025 年的小型混合专家模型，没有显卡也很快，适合长文本。</translation>
+        </message>
+        <message>
+            <source>IBM's small model of early 2025 that thinks if asked to; also a draft for the 8B.</source>
+            <translation>IBM 2025 年初的小型模型，按要求思考；也可作 8B 的草稿模型。</translation>
         </message>
         <message>
             <source>Liquid AI's mixture of experts of late 2025 for laptops; a fifth works per token.</source>
@@ -4509,6 +4553,10 @@ other: everything else</source>
         <message>
             <source>Mistral AI's small model of late 2025, for computers without a graphics card.</source>
             <translation>Mistral AI 2025 年末的小型模型，适合没有显卡的电脑。</translation>
+        </message>
+        <message>
+            <source>NVIDIA's hybrid model of mid-2025 that can think: little memory for long texts.</source>
+            <translation>NVIDIA 2025 年中的混合架构模型，可以思考：长文本占用内存少。</translation>
         </message>
         <message>
             <source>NVIDIA's mixture of experts of late 2025 that can think; each token uses a tenth of it.</source>

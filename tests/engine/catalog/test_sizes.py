@@ -114,7 +114,7 @@ def _shared(config: PreTrainedConfig) -> int:
     [
         *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
         *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "gemma4_text", "seed_oss", "glm4", "smollm3"),
-        *("ministral3", "olmo3", "glm4_moe", "lfm2", "lfm2_moe"),
+        *("ministral3", "olmo2", "olmo3", "glm4_moe", "lfm2", "lfm2_moe"),
         *("granitemoehybrid", "granitemoehybrid_experts", "nemotron_h_experts"),
     ],
 )
