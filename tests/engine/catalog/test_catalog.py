@@ -24,6 +24,13 @@ EXPECTED_DRAFTS = {
     "gemma-3-27b": {"gemma-3-1b"},
     "mistral-large-2407": {"mistral-7b-v0.3"},
     "smollm2-1.7b": {"smollm2-360m", "smollm2-135m"},
+    "deepseek-r1-distill-llama-70b": {"deepseek-r1-distill-llama-8b"},
+    "deepseek-r1-distill-qwen-32b": {"deepseek-r1-distill-qwen-1.5b"},
+    "deepseek-r1-distill-qwen-14b": {"deepseek-r1-distill-qwen-1.5b"},
+    "granite-3.3-8b": {"granite-3.3-2b"},
+    "olmo-2-32b": {"olmo-2-1b"},
+    "olmo-2-13b": {"olmo-2-1b"},
+    "olmo-2-7b": {"olmo-2-1b"},
 }
 
 
