@@ -152,7 +152,8 @@ class Header(QFrame):
         tiers, parts = ("", "")
         if loaded.memory and not loaded.place:
             tiers, parts = by_tier(loaded.memory), by_part(loaded.memory)
-        self._details.setText(" · ".join(filter(None, [demo, tiers, draft])))
+        about = [demo, tiers] if demo else [tiers, draft]  # who has just begun reads nothing of drafts
+        self._details.setText(" · ".join(filter(None, about)))
         details = formatting.model_details(loaded)
         tip = [demo, details, tiers, parts, loaded.warning, loaded.note, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
