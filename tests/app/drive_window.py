@@ -112,10 +112,14 @@ class Person:
         self.begin(text)
         return self.read()
 
-    def read(self) -> Answer:
-        """Wait for the answer in progress and return it."""
-        assert self.engine.state in (State.ANSWERING, State.STOPPING), self.engine.state
-        self.until(self.engine.state_changed, lambda: self.engine.state is State.READY)
+    def read(self, before: int | None = None) -> Answer:
+        """Wait for the answer in progress and return it. before: the number of earlier answers, if this one
+        may have ended already."""
+        if before is None:
+            assert self.engine.state in (State.ANSWERING, State.STOPPING), self.engine.state
+            before = len(self.answers)
+        if len(self.answers) == before or self.engine.state is not State.READY:
+            self.until(self.engine.state_changed, lambda: self.engine.state is State.READY)
         return self.answers[-1]
 
     def press(self, key: Qt.Key, held: Qt.KeyboardModifier = NONE, on: QWidget | None = None) -> None:
@@ -177,13 +181,16 @@ class Person:
         while not is_so():
             self.waiter(signal)()
 
-    def waiter(self, signal: object) -> Callable[[], None]:
-        """Connect to a signal now. Return a function that waits for it and ends the program on a timeout."""
+    def waiter(self, signal: object, act: Callable[[], object] = lambda: None) -> Callable[[], None]:
+        """Connect to a signal now. Return a function that waits for it and ends the program on a timeout.
+        act: done when it first comes, before what else has arrived is handled."""
         loop, heard = QEventLoop(), []
         listener = QObject()
 
         def hear(*_: object) -> None:
             heard.append(True)
+            if len(heard) == 1:
+                act()
             loop.quit()
 
         signal.connect(hear)

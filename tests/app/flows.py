@@ -1,6 +1,7 @@
 """The most frequent things a user does in the window. Each flow returns a report of its results."""
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer
@@ -50,11 +51,12 @@ def ask_and_read(person: "Person") -> Report:
 
 
 def stop(person: "Person") -> Report:
-    begun = person.waiter(person.chat.text_added)
+    before, button = len(person.answers), person.window.composer.button
+    stop = partial(QTest.mouseClick, button, Qt.MouseButton.LeftButton)
+    begun = person.waiter(person.chat.text_added, stop)
     person.begin("Count from one to a thousand, one number per line.")
     begun()
-    QTest.mouseClick(person.window.composer.button, Qt.MouseButton.LeftButton)
-    answer = person.read()
+    answer = person.read(before)
     person.photograph("stopped")
     return {
         "text": answer.text,
@@ -66,11 +68,12 @@ def stop(person: "Person") -> Report:
 
 def go_on(person: "Person") -> Report:
     before = person.said[-1]
-    more = person.waiter(person.chat.text_added)
+    answers = len(person.answers)
+    escape = partial(person.press, Key.Key_Escape, on=person.window)
+    more = person.waiter(person.chat.text_added, escape)
     person.click("Continue this answer", person.last)
     more()
-    person.press(Key.Key_Escape, on=person.window)
-    answer = person.read()
+    answer = person.read(answers)
     return {
         "before": before,
         "more": answer.text,
