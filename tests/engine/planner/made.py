@@ -1,7 +1,8 @@
 """Machines and models made up for the tests."""
 
-from engine.planner import Acceptance, Compute, MachineProfile, Outline, PairOutline
+from engine.planner import Acceptance, Asked, Compute, MachineProfile, Outline, PairOutline
 from engine.planner.machines import GIB, graphics_card, processor
+from engine.planner.pairs import self_pairs
 from engine.planner.substitute_formats import substitutes_of
 
 CARD: Compute = graphics_card(165, 1008)
@@ -55,3 +56,9 @@ SMALL = PairOutline(
     outline(24, 12 << 20, 358_000_000, 896, 151_936, name="draft", tied=True),
     Acceptance(0.8, "measured"),
 )
+
+ASKED = Asked(8192)
+ALONE = PairOutline(TARGET, None, PAIR.acceptance)
+# A target, and the same as its own draft in fewer bits.
+OWN = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True, compiled=True)
+SELF = self_pairs(OWN)[-1]
