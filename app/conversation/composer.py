@@ -107,15 +107,12 @@ class Composer(QFrame):
         self.attach.clicked.connect(self._choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
-        lower, texts = QHBoxLayout(), QVBoxLayout()
-        texts.addWidget(self.chips)
-        texts.addWidget(self.pasted)
-        texts.addWidget(self.remark)
-        texts.addWidget(self.editor)
-        lower.addLayout(texts, 1)
+        lower = QHBoxLayout()
+        lower.addWidget(self.editor, 1)
         for button in (self.attach, self.button):
             lower.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
-        layout.addWidget(self.offer)
+        for above in (self.offer, self.chips, self.pasted, self.remark):
+            layout.addWidget(above)
         layout.addLayout(lower)
         self.setFocusProxy(self.editor)
         self.send_with("enter")
@@ -280,9 +277,9 @@ class Composer(QFrame):
         self.button.setEnabled(self.can_stop or can_send)
 
     def _keep_width(self) -> None:
-        """Make the button as wide as its widest text, so that the field keeps its width."""
+        """Make the button as wide as the wider of its usual texts, so that the field keeps its width."""
         widths = []
-        for text in (self.tr("Cancel loading"), self.tr("Stop"), self.tr("Send")):
+        for text in (self.tr("Stop"), self.tr("Send")):
             self.button.setText(text)
             self.button.ensurePolished()
             widths.append(self.button.sizeHint().width())

@@ -54,7 +54,7 @@ def stop(person: "Person") -> Report:
     before, button = len(person.answers), person.window.composer.button
     stop = partial(QTest.mouseClick, button, Qt.MouseButton.LeftButton)
     begun = person.waiter(person.chat.text_added, stop)
-    person.begin("Count from one to a thousand, one number per line.")
+    person.begin("Write a very long story.")  # over 500 tokens, drafted badly: seconds
     begun()
     answer = person.read(before)
     person.photograph("stopped")

@@ -222,7 +222,7 @@ def _downloads(stage: Stage, wizard: Wizard) -> None:
     for progress in (PROGRESS, FAILED):
         stage.downloads.entries.append(_entry(progress))
     stage.downloads.changed.emit()
-    wizard.download.show_token_notice("The token is stored in a file, because this system has no keyring.")
+    wizard.download.show_notice("The token is stored in a file, because this system has no keyring.")
     stage.show("wizard: downloads", wizard)
     view = wizard.download.views[stage.downloads.entries[0]]
     stage.show_modal("box: cancel a download", view.cancel.click)

@@ -272,7 +272,8 @@ def test_a_round_in_turn_must_promise_its_cost_on_the_scale_of_the_drafters_chan
     tokens = list(range(accepted + 1))
     times = {"draft_s": 0.4, "target_s": 1.2, "other_s": 0.0}
     rule = GrowingAhead(FixedLimits(TreeLimits(64, 16, 8)))
-    rule.observe(SimpleNamespace(rounds=4, tokens=tokens, accepted=tokens[1:], tree=tree, **times))
+    work = {"rounds": 4, "expanded": 64}
+    rule.observe(SimpleNamespace(tokens=tokens, accepted=tokens[1:], tree=tree, **work, **times))
     cost = 0.1 * len(tokens) / 1.6
     worth = rule.choose().worth
     assert worth < cost**3 if accepted == 7 else worth == pytest.approx(cost, rel=0.2)
