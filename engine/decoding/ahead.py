@@ -88,7 +88,8 @@ class Payoff:
             waited, idle = self._before
             lost = min(self._link.waited_s - waited, self._link.idle_s - idle)
             self._shares.append(lost / seconds)
-        self._costs[way].append(seconds / (1 + float(chances_of(iteration.tree).sum())))
+        if way or not iteration.survivors:  # a tree that grew ahead does not tell what taking turns costs
+            self._costs[way].append(seconds / (1 + float(chances_of(iteration.tree).sum())))
         self._since += 1
         if self._since >= STALE:
             self._costs[not way].clear()
@@ -187,7 +188,7 @@ def about_hindrance(found: Hindrance | None, drafter: str) -> str:
     """Return a sentence about what `hindrance` found; "" if that is nothing. drafter: its name."""
     match found:
         case "drafter":
-            return f"The drafter {drafter} keeps no tree beyond the verdict with these models."
+            return f"The drafter {drafter} keeps no tree beyond the verdict."
         case "card":
             return "The draft cannot go on while this target verifies on the graphics card."
         case "memory":

@@ -25,7 +25,7 @@ class BestFirst:
 
     Attributes: `budget`, the number of nodes to keep; `depth`, the greatest depth of a node; `worth`, the
     probability that the nodes of a round must add to the tree for the round to be worth its time; `tokens`,
-    `parents` and `depths`, lists with one entry per node id.
+    `parents` and `depths`, lists with one entry per node id; `lasting`, whether the growth is.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class BestFirst:
         self.parents: list[int] = []
         self.depths: list[int] = []  # 1 for children of the root
         self._masks = masks
-        self._lasting = lasting
+        self.lasting = lasting
         self._log_decay = math.log(decay)
         self._source = source
         self._log_probs: list[float] = []
@@ -64,7 +64,7 @@ class BestFirst:
     def limit(self, budget: int, depth: int, worth: float = 0.0) -> None:
         """Change the limits. Which nodes are kept is chosen anew, of all nodes seen if growth is lasting."""
         self.budget, self.depth, self.worth = budget, depth, worth
-        seen = np.arange(len(self.tokens)) if self._lasting else self._kept
+        seen = np.arange(len(self.tokens)) if self.lasting else self._kept
         seen = seen[np.asarray(self.depths, np.int64)[seen] <= depth]
         self._kept = np.sort(self._best(seen, budget))
 
@@ -74,7 +74,7 @@ class BestFirst:
 
         A score is a log chance, so that of a node given its root is the difference of the two.
         """
-        assert self._lasting
+        assert self.lasting
         assert self._expanded[root]
         number = {root: ROOT}
         chosen: list[int] = []
@@ -116,7 +116,7 @@ class BestFirst:
     def graft(self, tree: TokenTree) -> list[int]:
         """Return the ids of the nodes of `tree`, which has the same root. Those that were not seen are added,
         with their scores."""
-        assert self._lasting
+        assert self.lasting
         children = self.children()
         number = {ROOT: ROOT}
         added: list[float] = []
@@ -188,7 +188,7 @@ class BestFirst:
         all_scores = np.concatenate([self._scores, scores[rows, columns]])
         candidates = np.concatenate([self._kept, np.arange(first, len(all_scores))])
         best = np.sort(self._best_of(candidates, all_scores, self.budget))
-        entering = np.arange(len(rows)) if self._lasting else best[best >= first] - first
+        entering = np.arange(len(rows)) if self.lasting else best[best >= first] - first
         for row, column in zip(rows[entering].tolist(), columns[entering].tolist(), strict=True):
             self.tokens.append(int(tokens[row, column]))
             self.parents.append(nodes[row])
@@ -197,7 +197,7 @@ class BestFirst:
         self._scores = np.concatenate([self._scores, all_scores[first + entering]])
         self._expanded = np.concatenate([self._expanded, np.zeros(len(entering), np.bool_)])
         # Without the others, those that enter are numbered among themselves.
-        new = best[best >= first] if self._lasting else np.arange(first, first + len(entering))
+        new = best[best >= first] if self.lasting else np.arange(first, first + len(entering))
         self._kept = np.concatenate([best[best < first], new])
 
     def _restricted(

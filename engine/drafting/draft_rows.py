@@ -2,7 +2,8 @@
 tree is grown.
 
 Rows of expanded nodes stay in the draft's cache until the target has chosen; then the rows on the accepted
-path are kept, and those below it if the tree lives on there, so they are never recomputed.
+path are kept, and those below it if the tree lives on there, so they are never recomputed. Where layers have
+states, these advance past the accepted path instead, along what each row has left of itself: a record.
 """
 
 from collections.abc import Callable
@@ -12,9 +13,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from engine.arrays import Array, is_on_card
+from engine.drafting.protocol import TreeLimits
 from engine.model.interface import Progress
 from engine.model.rows import Output
 from engine.model.sequence import Sequence
+from engine.planner.run_rows import AHEAD_RECORDS_NBYTES, DROPPED_RECORDS
 from engine.tree import ROOT
 
 # Nodes whose logits are computed, and looked at, at a time. With Qwen2.5-Coder 0.5B, these take one to two
@@ -57,11 +60,14 @@ class DraftRows:
         self._slots = {}
         self._visible = np.empty((0, 0), np.bool_)
 
-    @property
-    def free_rows(self) -> int:
-        """Number of nodes that can still be expanded. An expanded node keeps its row until `advance`, even if
-        the tree drops the node."""
-        return self.sequence.cache.free
+    def free_rows(self, limits: TreeLimits) -> int:
+        """Return how many nodes can still be expanded for trees with these limits. An expanded node keeps its
+        row until `advance`, even if the tree drops the node; where layers have states, it keeps a record."""
+        cache = self.sequence.cache
+        if not cache.record_nbytes:
+            return cache.free
+        ahead = AHEAD_RECORDS_NBYTES // cache.record_nbytes if limits.ahead else 0
+        return min(cache.free, max(0, limits.budget + DROPPED_RECORDS + ahead - cache.tail))
 
     def run(self, nodes: list[int], tree: Nodes, progress: Progress) -> Array:
         """Run nodes; return their logits [nodes, vocabulary]. The first nodes of a tree are [ROOT]; later,

@@ -63,8 +63,6 @@ class SpecExecDrafter(BestFirstDrafter):
         narrower. coupled: whether growth takes the target's noise into account."""
         super().__init__(decay, SOURCE_DRAFT)
         self.sequence = sequence
-        # A tree that lives on has committed its root; without it, states would have to be rewound.
-        self.drafts_ahead = sequence.cache.rows_suffice
         self.follows = sequence.follows
         self.vocabulary = vocabulary
         self._branch = branch
@@ -92,7 +90,7 @@ class SpecExecDrafter(BestFirstDrafter):
 
     def plant(self, limits: TreeLimits) -> None:
         self._limits, self._exits = limits, None
-        if self._lives_on and limits.ahead:
+        if self._lives_on:  # its root is committed, and states cannot go back by one token
             self._grower.limit(limits.budget, limits.depth, limits.worth)
         else:
             lasting = limits.ahead > 0
@@ -103,7 +101,7 @@ class SpecExecDrafter(BestFirstDrafter):
         self._lives_on = False
 
     def _free_beams(self) -> int:
-        return min(AHEAD_BEAMS if self._exits else self._limits.beams, self._rows.free_rows)
+        return min(AHEAD_BEAMS if self._exits else self._limits.beams, self._rows.free_rows(self._limits))
 
     def _frontier(self) -> list[int]:
         return self._exits.frontier(self._free_beams()) if self._exits else super()._frontier()
@@ -151,7 +149,7 @@ class SpecExecDrafter(BestFirstDrafter):
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         path = follow(self._grower.children(), tokens)
-        if self._limits.ahead and len(path) == len(tokens) and self._grower.is_expanded(path[-1]):
+        if self._grower.lasting and len(path) == len(tokens) and self._grower.is_expanded(path[-1]):
             self._rows.reroot(tokens, path, self._grower.reroot(path[-1]))
             self._lives_on = True
         else:

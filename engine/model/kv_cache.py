@@ -101,6 +101,11 @@ class KVCache(ABC):
         return self.state_nbytes
 
     @property
+    def record_nbytes(self) -> int:
+        """Bytes that layers with states keep of a row of the tail, its record; 0 if there is none."""
+        return 0
+
+    @property
     def saved_lengths(self) -> list[int]:
         """The numbers of tokens behind which states can be read: savepoints, and the committed text."""
         return []

@@ -55,6 +55,10 @@ class StateCache(HostCache):
         return self._shape.nbytes
 
     @property
+    def record_nbytes(self) -> int:
+        return self._shape.layers * self._shape.record_nbytes
+
+    @property
     def saved_lengths(self) -> list[int]:
         return sorted({*self._savepoints.states, self.length} - {0})
 
@@ -89,10 +93,8 @@ class StateCache(HostCache):
             return
         parents = _parents(rows.visible, np.concatenate([tail_positions, rows.positions]))
         self._pass = _Tail([*self._tail.parents, *parents], [*tail_positions, *rows.positions])
-        if len(self._records) < self.tail + count:
-            larger = np.empty((self.tail + count, *self._records.shape[1:]), np.float32)
-            larger[: self.tail] = self._records[: self.tail]
-            self._records = larger
+        if len(self._records) < self.tail + count:  # in place: two copies might be hundreds of megabytes
+            self._records.resize((self.tail + count, *self._records.shape[1:]), refcheck=False)
 
     def paths(self, start: int, stop: int) -> Paths:
         """Return the paths of the rows start..stop of the pass, which run after those before them."""
@@ -145,8 +147,9 @@ class StateCache(HostCache):
         """Keep the records of these slots of the tail only."""
         place = {slot: number for number, slot in enumerate(survivors)}
         tail = self._tail
-        if survivors:
-            self._records[: len(survivors)] = self._records[list(survivors)]
+        for slot, number in place.items():  # one after the other, as above
+            if slot != number:
+                self._records[number] = self._records[slot]
         self._tail = _Tail(
             [place.get(tail.parents[slot], -1) for slot in survivors],
             [tail.positions[slot] for slot in survivors],

@@ -12,7 +12,14 @@ from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
 from engine.planner.plan import Asked, Device
-from engine.planner.run_rows import OWN_ROWS, PROMPT_ROWS, RUN_ROWS, STREAMED_ROWS
+from engine.planner.run_rows import (
+    AHEAD_RECORDS_NBYTES,
+    DROPPED_RECORDS,
+    OWN_ROWS,
+    PROMPT_ROWS,
+    RUN_ROWS,
+    STREAMED_ROWS,
+)
 from engine.planner.tiers import MAX_SLOT_NBYTES, SLOTS
 from engine.protocol.requests import MAX_BUDGET
 
@@ -118,9 +125,11 @@ class Candidate:
     @property
     def beside_streamed_nbytes(self) -> int:
         """Bytes on the device that are taken only beside a target that is streamed: a copy of its output
-        head, for heads; and what the draft computes from a prompt while the target reads it (`--overlap`)."""
+        head, for heads; and for a draft that goes on meanwhile (`--overlap`), what it computes from a prompt,
+        and the records of nodes that grow then."""
         target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
+        taken += AHEAD_RECORDS_NBYTES if draft and draft.state_row else 0
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context, self.apart)
             compute = self.compute(draft)
@@ -173,7 +182,8 @@ class Candidate:
         kept = sum(self._rows_nbytes(model, *shape) for shape in shapes)
         if not self.apart:
             kept += self._saved_nbytes(model)
-        return kept + WORKING * model.states + (1 + self.budget) * model.state_row
+        records = self.budget + (DROPPED_RECORDS if model is self.pair.draft else 1)
+        return kept + WORKING * model.states + records * model.state_row
 
     def _saved_nbytes(self, model: Outline) -> int:
         """Return the bytes of RAM that savepoints take, of states and of rows in layers with a window."""

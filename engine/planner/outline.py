@@ -68,7 +68,7 @@ class Outline:
     between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`; `window`, of layers that have one, or 0.
     In bytes of memory: `states`: one copy of those of layers that have a state instead of rows;
-    `state_row`: what these layers keep of one row of a tree.
+    `state_row`: what these layers keep of one row of a tree, its record.
     `uneven`: bytes of memory that a row of a compiled pass takes because layers differ.
     Of a mixture: `experts`: bytes of its experts, 0 if there are none; `expert`: those of one; `chosen`:
     share of the experts that a token uses; `choices`: bytes of memory that a row of a compiled pass takes for

@@ -17,3 +17,8 @@ RECORDED_ROWS = RECORDED[-1]
 SEEN_KEYS = 256
 # Of a draft beside its target's: the nodes of a tree, and those that grow while the target verifies it.
 OWN_ROWS = 1024
+# Of a draft whose layers have states, which keep a record of each expanded node until the target has chosen:
+# how many it may have beyond one for each node of a tree, since trees drop nodes again; and bytes of those of
+# nodes that grow while the target verifies a tree.
+DROPPED_RECORDS = 64
+AHEAD_RECORDS_NBYTES = 192 << 20

@@ -38,6 +38,7 @@ class HybridCache(TensorCache):
         self._memories = {
             layer: LayerMemory(shape.zeros(numbers, self.device)) for layer, shape in shapes.items()
         }
+        self._record_nbytes = sum(shape.record_nbytes(numbers) for shape in shapes.values())
         self._rooms = StateRooms(dict(shapes), numbers, self.state_nbytes, self.device)
         self._savepoints: Savepoints[SavedStates] = Savepoints()
         self._paths: RowPaths | None = None
@@ -58,6 +59,10 @@ class HybridCache(TensorCache):
     @property
     def state_nbytes(self) -> int:
         return sum(memory.state.nbytes for memory in self._memories.values())
+
+    @property
+    def record_nbytes(self) -> int:
+        return self._record_nbytes
 
     @property
     def saved_lengths(self) -> list[int]:

@@ -28,6 +28,16 @@ class LayerStateShape:
         matrix = None if self.matrix is None else torch.zeros(self.matrix, device=device)
         return LayerState(matrix, torch.zeros(self.inputs, dtype=dtype, device=device))
 
+    def record_nbytes(self, dtype: torch.dtype) -> int:
+        """Return the bytes of what a row of the tail leaves: see `Tail`. dtype: as for `zeros`."""
+        _, channels = self.inputs
+        nbytes = channels * dtype.itemsize
+        if self.matrix is not None:
+            heads, _, width = self.matrix
+            keys = (channels - heads * width) // 2  # the inputs are values, keys and as many queries
+            nbytes += (keys + heads * (width + 2)) * torch.float32.itemsize
+        return nbytes
+
     def within(self, block: Tensor, start: int, dtype: torch.dtype) -> "LayerState":
         """Return the state whose numbers are those of a block, uint8, from byte `start` on: the matrix, and
         behind it the inputs. dtype: as for `zeros`."""

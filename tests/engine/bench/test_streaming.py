@@ -113,10 +113,10 @@ def test_answers_of_both_ways_alternate_and_their_medians_are_told():
     assert ahead.won == pytest.approx(0.3 / 0.4)
 
 
-@pytest.mark.parametrize(("hindrance", "said"), [("card", "graphics card"), ("states", "beyond the verdict")])
-def test_where_the_draft_cannot_go_on_this_is_said_in_place_of_a_row(hindrance, said, monkeypatch):
+@pytest.mark.parametrize(("why", "said"), [("card", "graphics card"), ("drafter", "beyond the verdict")])
+def test_where_the_draft_cannot_go_on_this_is_said_in_place_of_a_row(why, said, monkeypatch):
     session = tiny_session()
-    if hindrance == "card":
+    if why == "card":
         monkeypatch.setattr(streaming, "_target", lambda engine: RECORDED)
     else:
         monkeypatch.setattr(session.drafter("specexec"), "drafts_ahead", False)

@@ -43,6 +43,28 @@ class PathCache(KVCache):
         return SharedPathCache(self)
 
 
+class PathStateCache(PathCache):
+    """Its committed rows stand for a state, which goes back to savepoints only."""
+
+    rows_suffice = False
+    record_nbytes = 1
+
+    def __init__(self, capacity, beside=0):
+        super().__init__(capacity, beside)
+        self.saved = {0}
+
+    def save(self):
+        self.saved.add(self.length)
+
+    def keepable(self, length):
+        return self.length if length >= self.length else max(each for each in self.saved if each <= length)
+
+    def truncate(self, length):
+        assert length == self.keepable(length)
+        self.saved = {each for each in self.saved if each <= length}
+        super().truncate(length)
+
+
 class SharedPathCache(SharedCache, PathCache):
     def __init__(self, owner):
         super().__init__(owner.capacity, owner.beside)
@@ -57,13 +79,15 @@ def logits_after(seed, path):
 @dataclass
 class PathModel(Model):
     """`closeness`: 1: a draft that equals the target; below: its logits differ. `computed`: the path of each
-    row of every complete pass. `on_layer`: called before each layer of a pass."""
+    row of every complete pass. `on_layer`: called before each layer of a pass. `has_states`: whether layers
+    have states in place of rows."""
 
     seed: int = 0
     closeness: float = 1.0
     streamer: object = None
     computed: list = field(default_factory=list)
     on_layer: object = no_progress
+    has_states: bool = False
 
     vocabulary = VOCABULARY
     layers = LAYERS
@@ -74,7 +98,7 @@ class PathModel(Model):
     nbytes = 0
 
     def new_cache(self, capacity, beside=0):
-        return PathCache(capacity, beside)
+        return (PathStateCache if self.has_states else PathCache)(capacity, beside)
 
     def embed(self, tokens):
         raise NotImplementedError
@@ -85,6 +109,7 @@ class PathModel(Model):
     def forward(
         self, rows, cache, tail_positions=None, logits_for=slice(None), hidden_layers=(), progress=no_progress
     ):
+        assert cache.rows_suffice or rows.in_order
         cache.reserve(len(rows))
         first = cache.tail_start + cache.tail
         cache.store[first : first + len(rows)] = np.stack([rows.positions, rows.tokens], axis=1)

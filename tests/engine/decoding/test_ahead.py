@@ -1,6 +1,8 @@
 """Drafting ahead: the tokens are those of plain decoding at any timing of the two passes, and nothing is
 computed twice."""
 
+from dataclasses import replace
+from itertools import cycle
 from types import SimpleNamespace
 
 import pytest
@@ -99,13 +101,13 @@ def plain(sampler, seed=0, most=40, capacity=CAPACITY):
     return answer(verifier, NoDrafter(), sampler, limits, most, FixedLimits(limits))[0]
 
 
-# With a cache of its own, with a lookup drafter beside it, and with the rows of its target.
-DRAFTS = ("apart", "merged", "self", "self, merged")
+# With rows of its own, with states, with the rows of its target; and with a lookup drafter beside it.
+DRAFTS = ("apart", "merged", "states", "states, merged", "self", "self, merged")
 
 
 def pair(draft="apart", closeness=0.8, seed=0, capacity=CAPACITY):
     """Return a target's sequence, and a drafter."""
-    models = PathModel(seed), PathModel(seed, closeness)
+    models = PathModel(seed), PathModel(seed, closeness, has_states=draft.startswith("states"))
     if draft.startswith("self"):
         target, sequence = sharing(*models, capacity)
     else:
@@ -163,7 +165,7 @@ def test_limits_that_change_leave_the_tokens_alone(script, seed, draft):
     assert answer(verifier, drafter, sampler, None, rule=rule)[0] == plain(sampler, seed)
 
 
-@pytest.mark.parametrize("draft", ["apart", "self"])
+@pytest.mark.parametrize("draft", ["apart", "states", "self"])
 @pytest.mark.parametrize("sampler", [Sampler(), Sampler(seed=3, temperature=0.7)], ids=["greedy", "sampled"])
 def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler, draft):
     """A draft that equals its target, and passes during which it grows as far as it may."""
@@ -181,6 +183,54 @@ def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler, draf
     if all(survived):
         computed = drafter.sequence.model.computed
         assert len(set(computed)) == len(computed)
+
+
+class EverySecond:
+    """A rule by which every second tree may grow ahead, and the others have limits of their own."""
+
+    def __init__(self, limits, others):
+        self.limits = cycle([replace(limits, ahead=32), others])
+
+    def choose(self):
+        return next(self.limits)
+
+    def observe(self, iteration):
+        pass
+
+
+@pytest.mark.parametrize("others", [TreeLimits(4, 4, 3), TreeLimits(0, 4, 3)], ids=["in turn", "no tree"])
+@pytest.mark.parametrize("draft", ["apart", "states"])
+def test_a_tree_lives_on_even_if_the_next_one_does_not_grow_ahead(draft, others):
+    """States cannot go back by one token: begun anew, it would need the text since a savepoint again."""
+    target, drafter = pair(draft, 1.0)
+    verifier = ScriptedVerifier(target, Sampler(), [MANY] * 100)
+    rule = EverySecond(TreeLimits(4, 4, 3), others)
+    tokens, iterations = answer(verifier, drafter, Sampler(), None, rule=rule)
+    assert tokens == plain(Sampler())
+    behind_growth = [each for each in iterations if bool(each.limits.ahead) != bool(others.budget)]
+    assert sum(each.survivors > 0 for each in behind_growth) > 2
+    computed = drafter.sequence.model.computed
+    assert len(set(computed)) == len(computed)
+
+
+@pytest.mark.parametrize("script", [[], [MANY] * 100], ids=["in turn", "ahead"])
+def test_a_draft_with_states_keeps_no_more_records_than_plans_count(script, monkeypatch):
+    monkeypatch.setattr(draft_rows, "DROPPED_RECORDS", 2)
+    monkeypatch.setattr(draft_rows, "AHEAD_RECORDS_NBYTES", 9)
+    target, drafter = pair("states", 0.9)
+    cache, kept = drafter.sequence.cache, []
+    extend_tail = cache.extend_tail
+
+    def noted(rows):
+        extend_tail(rows)
+        kept.append(cache.tail)
+
+    monkeypatch.setattr(cache, "extend_tail", noted)
+    limits = TreeLimits(8, 8, 6)
+    rule = GrowingAhead(FixedLimits(limits)) if script else FixedLimits(limits)
+    verifier = ScriptedVerifier(target, Sampler(), script)
+    assert answer(verifier, drafter, Sampler(), None, rule=rule)[0] == plain(Sampler())
+    assert max(kept) == limits.budget + 2 + (9 if script else 0)
 
 
 def test_more_trees_survive_if_growth_is_coupled_to_the_targets_noise(monkeypatch):
@@ -311,7 +361,7 @@ def test_the_verdict_waits_for_no_layer_of_the_draft(asked, draft, monkeypatch):
     assert max(each.rounds_ahead for each in iterations) == whole
 
 
-@pytest.mark.parametrize("draft", ["apart", "self"])
+@pytest.mark.parametrize("draft", ["apart", "states", "self"])
 def test_a_tree_that_survives_saves_the_rounds_that_grew_it(draft, monkeypatch):
     monkeypatch.setattr(GrowingAhead, "_worth", lambda rule: 0.0)  # all trees are grown whole
 
@@ -335,7 +385,7 @@ def test_the_end_of_the_context_ends_the_answer_without_an_error(script, sampler
 
 
 @settings(max_examples=30, deadline=None)
-@given(scripts, st.integers(0, 400), st.sampled_from(["apart", "self"]), st.booleans())
+@given(scripts, st.integers(0, 400), st.sampled_from(["apart", "states", "self"]), st.booleans())
 def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, layers, draft, late):
     target, drafter = pair(draft)
     left = layers

@@ -30,8 +30,8 @@ LIMITS = TreeLimits(8, 4, 6)
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    module, folder = tiny("llama"), tmp_path_factory.mktemp("pair")
+def files(request, tmp_path_factory):
+    module, folder = tiny(getattr(request, "param", "llama")), tmp_path_factory.mktemp("pair")
     for name, each in (("target", module), ("draft", disturbed(module, 0.05))):
         each.to(torch.bfloat16).save_pretrained(folder / name)
     return [open_checkpoint(folder / name) for name in ("target", "draft")]
@@ -57,7 +57,11 @@ def plain(target, sampler, prompt, most=24):
     return answer(target, NoDrafter(), sampler, prompt, NoDrafter.defaults, most=most)[0]
 
 
-@pytest.mark.parametrize("name", ["specexec", "specexec+pld"])
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [("llama", "specexec"), ("llama", "specexec+pld"), ("qwen3_5_text", "specexec")],
+    indirect=["files"],
+)
 def test_a_draft_model_beside_a_streamed_target_changes_no_bit(files, name):
     with streamed(files) as (target, draft):
         drafter, prompt = drafter_of(target, draft, name), random_text(20)

@@ -159,6 +159,15 @@ def test_iterations_whose_tree_survived_do_not_tell_what_taking_turns_costs():
     assert set(link.run(rule, survivors=5)) == {MANY_MORE}
 
 
+def test_nor_do_they_where_the_next_tree_does_not_grow_ahead():
+    link = TimedLink(*[(0.4, 0.2)] * (1 + LAST))
+    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), Payoff(link))
+    assert link.run(rule, beside_s=-0.05)[-1] == 0
+    for survivors, then in ((5, 0), (0, MANY_MORE)):
+        link.iterations = [(0.4, 0.2)] * (LAST - 1)
+        assert link.run(rule, survivors, beside_s=-0.05)[-1] == then
+
+
 @pytest.mark.parametrize(("beside_s", "is_quicker"), [(-0.05, True), (0.05, False)])
 def test_the_quicker_way_is_taken_after_both_were_tried(beside_s, is_quicker):
     """What the draft costs the target may be more than the time that it saves. The other way is tried anew

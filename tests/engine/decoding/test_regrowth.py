@@ -118,8 +118,8 @@ PASS_S = 0.08  # seconds in which a pass reads the streamed weights
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    module, folder = tiny("llama"), tmp_path_factory.mktemp("pair")
+def files(request, tmp_path_factory):
+    module, folder = tiny(getattr(request, "param", "llama")), tmp_path_factory.mktemp("pair")
     for name, each in (("target", module), ("draft", disturbed(module, 0.05))):
         each.to(torch.bfloat16).save_pretrained(folder / name)
     return [open_checkpoint(folder / name) for name in ("target", "draft")]
@@ -147,7 +147,11 @@ def numbers(answer):
     return [(each.log_prob, each.top) for each in answer.log_probs]
 
 
-@pytest.mark.parametrize("temperature", [0.0, 0.7])
+@pytest.mark.parametrize(
+    ("files", "temperature"),
+    [("llama", 0.0), ("llama", 0.7), ("qwen3_5_text", 0.7)],
+    indirect=["files"],
+)
 def test_an_answer_in_16_bits_whose_trees_grew_ahead_is_given_again_to_the_last_bit(files, temperature):
     """On a faster disk, where fewer nodes would grow ahead; and behind another answer."""
     asked = dict(temperature=temperature, seed=5)

@@ -18,7 +18,7 @@ from engine.sampling import Sampler
 from tests.engine.decoding.paths import LAYERS
 from tests.engine.decoding.test_ahead import MANY, Stopped, answer, drafts, pair, plain, samplers
 
-each_draft = pytest.mark.parametrize("draft", ["apart", "self"])
+each_draft = pytest.mark.parametrize("draft", ["apart", "states", "self"])
 
 
 class Waiting:

@@ -1,5 +1,6 @@
 """Compiled models whose layers have states: the bits of plain text, whatever was kept, dropped or rewound."""
 
+import tracemalloc
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,12 @@ import torch
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.recurrent import SAVEPOINTS
 from engine.compiled.paths import tree_paths
-from engine.drafting import available
+from engine.compiled.states import StateShape
+from engine.decoding.ahead import GrowingAhead
+from engine.decoding.budget import FixedLimits
+from engine.decoding.iteration import Iterated, decode
+from engine.drafting import TreeLimits, available, draft_rows
+from engine.drafting.specexec import SpecExecDrafter
 from engine.errors import BadOption
 from engine.model import savepoints
 from engine.model.description import describe
@@ -18,14 +24,25 @@ from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.self_draft import check_self_draft
 from engine.model.sequence import Sequence
+from engine.model.state_cache import StateCache
 from engine.planner.outline import checkpoint_outline
 from engine.prompt_cache import KnownRows, PromptCache
 from engine.protocol import Chat, Message, Options
+from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
 from engine.streaming import WeightLimits
 from tests.engine.checkpoints.gguf_converter import convert
-from tests.engine.model.compiled_models import all_logits, difference, kept, random_text, saved, tiny
+from tests.engine.decoding.test_ahead import MANY, ScriptedVerifier
+from tests.engine.model.compiled_models import (
+    all_logits,
+    assert_same_cache,
+    difference,
+    kept,
+    random_text,
+    saved,
+    tiny,
+)
 from tests.engine.models import disturbed
 from tests.engine.test_every_drafter import END, Letters
 from tests.engine.torch_model.test_recurrent import RandomTree
@@ -66,6 +83,54 @@ def test_a_tree_lives_on_below_the_kept_path(kind, seed):
             assert_next(row, kind, path)
     tree.keep(max(range(5), key=lambda node: len(tree.paths[node])))
     assert_next(sequence.extend([3, 4]), kind, sequence.ids)
+
+
+@with_a_mixture
+@pytest.mark.parametrize("script", [[MANY] * 40, [*range(3, 20)] * 2], ids=["grown whole", "cut off"])
+def test_behind_trees_that_grew_ahead_states_are_those_of_the_text(kind, script, monkeypatch):
+    """Also where the target's pass ends while the draft computes, so that rows are dropped."""
+    monkeypatch.setattr(draft_rows, "DROPPED_RECORDS", 2)
+    model, limits = loaded(kind), TreeLimits(6, 4, 5)
+    target, draft = Sequence(model, CAPACITY), Sequence(model, CAPACITY)
+    monkeypatch.setattr(draft_rows, "AHEAD_RECORDS_NBYTES", 12 * draft.cache.record_nbytes)
+    verifier = ScriptedVerifier(target, Sampler(), script, late=True)
+    drafter = SpecExecDrafter(draft, model.vocabulary, branch=4)
+    rule, prompt, survived = GrowingAhead(FixedLimits(limits)), random_text(70), 0
+    for event in decode(verifier, drafter, Sampler(), prompt, rule, (), 30, no_progress):
+        if isinstance(event, Iterated):
+            anew = Sequence(model, CAPACITY)
+            anew.extend(draft.ids)
+            assert_same_cache(draft.cache, anew.cache)
+            survived += event.survivors > 0
+    assert survived
+    assert len(draft.cache._records) <= limits.budget + 2 + 12
+
+
+def test_records_are_never_in_memory_twice():
+    """Those of a large tree may be hundreds of megabytes."""
+    shape = StateShape(layers=2, kernel=3, channels=1 << 14)
+    states = StateCache(shape, [(1, 64)], CAPACITY)
+
+    def most(step):
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        step()
+        return (tracemalloc.get_traced_memory()[1] - before) / states.record_nbytes
+
+    def grow(tail=0, count=50):
+        rows = Rows(*np.zeros((2, count), np.int64), np.eye(count, tail + count, tail, np.bool_))
+        states.begin_pass(rows, np.zeros(tail, np.int64))
+        states.extend_tail(count)
+
+    tracemalloc.start()
+    try:
+        assert most(grow) == pytest.approx(50, abs=3)
+        assert most(lambda: grow(50)) == pytest.approx(50, abs=3)
+        states._records[:, 0, 0] = range(100)
+        assert most(lambda: states.keep([], range(7, 97))) < 3
+    finally:
+        tracemalloc.stop()
+    assert states._records[:90, 0, 0].tolist() == [*range(7, 97)]
 
 
 def test_states_wait_in_few_buffers_and_only_needed_nodes_are_visited():
@@ -179,7 +244,7 @@ def test_savepoints_take_no_more_memory_than_is_counted(kind, monkeypatch, tmp_p
     rows = outline.kv_row * 2 * (CAPACITY + 1)
     assert cache.nbytes == rows + 2 * outline.states
     assert cache.saved_nbytes == SAVEPOINTS * outline.states
-    assert cache._shape.layers * cache._shape.record_nbytes <= outline.state_row
+    assert cache.record_nbytes <= outline.state_row
 
 
 # What is kept

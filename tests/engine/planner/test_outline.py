@@ -97,7 +97,7 @@ def test_a_file_of_vectors_is_packed_slower(tmp_path):
 
 
 def tail_nbytes(tail) -> int:
-    parts = [tail.delta.keys, tail.delta.updates] if tail.delta else []
+    parts = tail.delta._parts if tail.delta else ()
     return sum(part.nbytes for part in (tail.inputs, *parts))
 
 
@@ -118,6 +118,7 @@ def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str,
     model.forward(Rows(np.array([5, 6, 7]), np.zeros(3, np.int64), visible), states)
     kept = sum(tail_nbytes(states.memory(layer).tail) for layer in model._state_shapes)
     assert 0 < kept <= 3 * found.state_row
+    assert kept == 3 * states.record_nbytes
     counted = sum(parameter.numel() for parameter in module.parameters())
     assert found.weights == pytest.approx(counted, rel=0.01)
     assert found.nbytes == pytest.approx(sum(p.nbytes for p in module.parameters()), rel=0.01)

@@ -15,7 +15,7 @@ from engine.planner.candidate import CUDA_VRAM, Candidate
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, named_machines
 from engine.planner.outline import catalogued
 from engine.planner.pairs import pair_named
-from engine.planner.run_rows import OWN_ROWS
+from engine.planner.run_rows import AHEAD_RECORDS_NBYTES, DROPPED_RECORDS, OWN_ROWS
 from tests.engine.planner.made import ALONE, ASKED, CARD, DESKTOP, LAPTOP, PAIR, SELF, SMALL, TARGET
 
 
@@ -78,6 +78,27 @@ def test_of_states_a_card_has_two_copies_and_ram_the_savepoints(device, copies):
     before, after = (Candidate(pair, DESKTOP, ASKED, device, 63, False, False) for pair in (few, more))
     assert after.overhead_nbytes - before.overhead_nbytes == 2000 * copies
     assert after.ram_beside_card - before.ram_beside_card == 2000 * 6
+
+
+def test_models_with_states_take_room_for_records_of_nodes():
+    """A draft beside a streamed target has some of nodes that grow while that verifies a tree, too."""
+
+    def candidates(**changes):
+        changed = replace(PAIR, **{of: replace(model, state_row=1) for of, model in changes.items()})
+        return [Candidate(pair, DESKTOP, ASKED, "cuda", 63, False, False) for pair in (PAIR, changed)]
+
+    without, target = candidates(target=TARGET)
+    assert target.overhead_nbytes - without.overhead_nbytes == 1 + 63
+    without, draft = candidates(draft=PAIR.draft)
+    assert draft.overhead_nbytes - without.overhead_nbytes == 63 + DROPPED_RECORDS
+    assert draft.beside_streamed_nbytes - without.beside_streamed_nbytes == AHEAD_RECORDS_NBYTES
+    placed = draft.placement()
+    assert placed.ram
+    more = 63 + DROPPED_RECORDS
+    assert draft.device_nbytes(placed) - without.device_nbytes(placed) == more + AHEAD_RECORDS_NBYTES
+    placed = replace(draft, machine=replace(DESKTOP, vram=80 * GIB)).placement()
+    assert placed.whole
+    assert draft.device_nbytes(placed) - without.device_nbytes(placed) == more
 
 
 def test_numbers_between_products_take_more_memory_on_cards_before_ampere():
