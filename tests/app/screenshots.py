@@ -1,13 +1,14 @@
 """Takes the screenshots of README and docs from the real window, with the real engine and the embedded model.
 
 Run as a program, because it needs a display:
-    xvfb-run -a -s "-screen 0 1600x1000x24" python -m tests.app.screenshots [FOLDER]
+    xvfb-run -a -s "-screen 0 1600x1000x24" python -m tests.app.screenshots [FOLDER] [--mixture FILE]
 FOLDER is resources/screenshots unless given. Chat, tree, wizard, settings, and times while a draft goes on
-beside a streamed target, each light and dark. The settings and chats of the user are neither read nor
-written.
+beside a streamed target, each light and dark; with --mixture, also the page of the memory with a mixture of
+experts (of `tests.real.made_mixture`, say) of which 8 GiB are in RAM. The settings and chats of the user are
+neither read nor written.
 """
 
-import sys
+import argparse
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -36,6 +37,8 @@ from tests.app.flows import open_settings
 
 SIZE = 1280, 800
 BUDGET = 40  # more nodes than the rule takes on a processor, and the heads: so there is a tree to see
+MIXTURE_LIMIT = 8.0  # GiB
+MIXTURE_TOKENS = 64
 SETTLE_MS = 300
 SURVEY_S = 120
 QUESTIONS = (
@@ -46,11 +49,16 @@ QUESTIONS = (
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESOURCES / "screenshots"
-    folder.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, nargs="?", default=RESOURCES / "screenshots")
+    parser.add_argument("--mixture", type=Path)
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
     app = make_application()
-    show_program(app, folder)
-    show_overlap(app, folder)
+    if given.mixture:
+        show_mixture(app, given.folder, given.mixture)
+    show_program(app, given.folder)
+    show_overlap(app, given.folder)
 
 
 def show_program(app: QApplication, folder: Path) -> None:
@@ -85,9 +93,25 @@ def show_overlap(app: QApplication, folder: Path) -> None:
         person.ask(QUESTION)
         panel = person.window.panel
         show_page(panel, panel.time_page)
-        for name in ("dark", "light"):
-            theme.choose(app, name)
-            photograph(panel, folder / f"overlap-{name}.png")
+        photograph_both(app, panel, folder, "overlap")
+
+
+def show_mixture(app: QApplication, folder: Path, mixture: Path) -> None:
+    """Photograph the page of the memory after two answers of a mixture that is not in RAM as a whole."""
+    options = SavedOptions(max_new_tokens=MIXTURE_TOKENS, stop_loops=False)
+    with sitting(folder, Arguments(str(mixture), "none"), options, MIXTURE_LIMIT) as person:
+        person.ask(QUESTIONS[0])
+        person.ask(QUESTIONS[1])
+        panel = person.window.panel
+        show_page(panel, panel.memory)
+        photograph_both(app, panel, folder, "mixture")
+
+
+def photograph_both(app: QApplication, widget: QWidget, folder: Path, name: str) -> None:
+    """Photograph `widget` dark and light."""
+    for dress in ("dark", "light"):
+        theme.choose(app, dress)
+        photograph(widget, folder / f"{name}-{dress}.png")
 
 
 @contextmanager

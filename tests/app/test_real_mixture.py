@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from app import formatting
 from tests.app.test_real_window import OUTPUT, ROOT
 from tests.engine.heads.test_service import write_target
 from tests.engine.model.compiled_models import tiny
@@ -47,7 +48,14 @@ def test_the_page_says_what_the_cache_of_experts_does(
     said = " ".join(report["said"])
     for figure in (round(100 * figures["hits"] / chosen), figures["hits"], chosen):
         assert str(figure) in said
-    assert any(part["what"] == "target_experts" and part["tier"] == "ssd" for part in report["parts"])
+    per_token = round(figures["bytes_read"] / report["tokens"])
+    assert per_token > 0
+    assert formatting.nbytes(per_token) in said
+    assert figures["predicted"] > 0
+    assert f"{min(100, round(100 * figures['right'] / figures['predicted']))} %" in said
+    homes = {part["tier"]: part["nbytes"] for part in report["parts"] if part["what"] == "target_experts"}
+    assert {"ram", "ssd"} <= homes.keys()
+    assert all(formatting.nbytes(nbytes) in report["bars"] for nbytes in homes.values())
     assert (OUTPUT / name / "memory.png").stat().st_size > 10_000
 
 
