@@ -3,15 +3,19 @@
     python -m tests.real.trained_mixture --minutes 10 docs/*.md
 
 Prints hit rates, how many experts consecutive passes share, and how many of the experts that the policy
-expects are then chosen: by what the passes before used, and by what the router says when it is asked while
-the layer before, or the one before that, still computes its experts. The text that is routed is the last
-tenth of the files, which is not trained on.
+expects are then chosen: by what the passes before used, by what the router says when it is asked while the
+layer before, or the one before that, still computes its experts, and by what the same token chose when it was
+read last. The text that is routed is the last tenth of the files, which is not trained on.
+
+The model reads bytes; with --tokenizer, the tokens of a model's vocabulary, of which only those stay that the
+files contain.
 """
 
 import argparse
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -21,47 +25,65 @@ from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
 
 from engine.bench.experts import Asked, hits_of_best, hits_of_policy, hits_of_recent, kept
 from engine.bench.made_routing import MixtureTurn
+from engine.checkpoints import open_checkpoint
 from engine.streaming.early_routers import AHEAD
 from engine.streaming.expert_policy import ExpertPolicy
+from engine.tokenizer import load_tokenizer
 
-Bytes = NDArray[np.uint8]
-# The experts that each byte chooses in one layer, [bytes, CHOSEN], the likeliest first.
+Tokens = NDArray[np.int64]
+# The experts that each token chooses in one layer, [tokens, CHOSEN], the likeliest first.
 Chosen = NDArray[np.int64]
 # What the router of a layer chooses if it is asked early, by (layer, how many layers before).
 Early = Mapping[tuple[int, int], Chosen]
 
 LAYERS, EXPERTS, CHOSEN, WIDTH = 4, 32, 4, 128
 BALANCE = 0.02  # weight of the loss that keeps routers from choosing the same experts always
-LENGTH, BATCH = 128, 8  # bytes of a text, texts of a step
+LENGTH, BATCH = 128, 8  # tokens of a text, texts of a step
 READS = 2  # experts that there is time to read while a layer computes
-PASSES = 800  # bytes that are routed, after half as many that the policy learns from
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, help="text to train on, byte by byte")
+    parser.add_argument("files", nargs="+", type=Path, help="text to train on")
     parser.add_argument("--minutes", type=float, default=10, help="processor time to train for (default: 10)")
+    parser.add_argument("--tokenizer", type=Path, help="model whose tokens are read (default: bytes)")
+    parser.add_argument(
+        "--passes",
+        type=int,
+        default=800,
+        help="tokens to count, after half as many that the policy learns from (default: 800)",
+    )
     given = parser.parse_args()
-    text = np.frombuffer(b"\n".join(file.read_bytes() for file in given.files), np.uint8)
+    text = tokens_of(b"\n".join(file.read_bytes() for file in given.files), given.tokenizer)
     cut = len(text) * 9 // 10
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    model = untrained()
+    model = untrained(max(256, int(text.max()) + 1))
     steps, loss = train(model, text[:cut], given.minutes * 60)
-    held_out = text[cut : cut + PASSES * 3 // 2]
+    held_out = text[cut : cut + given.passes * 3 // 2]
     routed, early = routing(model, held_out)
     millions = sum(parameter.numel() for parameter in model.parameters()) / 1e6
     print(
         f"{millions:.1f} million parameters, {LAYERS} layers, {CHOSEN} of {EXPERTS} experts; {steps} steps "
-        f"in {given.minutes:g} minutes, {loss:.2f} bits a byte"
+        f"in {given.minutes:g} minutes, {loss:.2f} bits a token; {len(text)} tokens, "
+        f"{len(np.unique(text))} of them different, {len(held_out)} routed"
     )
-    print("\n".join(table(routed, early)))
+    for line in chain(by_layer(held_out, routed, early), table(held_out, routed, early)):
+        print(line, flush=True)
 
 
-def untrained() -> Qwen3MoeForCausalLM:
+def tokens_of(text: bytes, tokenizer: Path | None) -> Tokens:
+    """Return a text as numbers of tokens that are all in use; as its bytes if there is no tokenizer."""
+    if tokenizer is None:
+        return np.frombuffer(text, np.uint8).astype(np.int64)
+    tokens = load_tokenizer(open_checkpoint(tokenizer)).encode_plain(text.decode())
+    return np.unique(tokens, return_inverse=True)[1].astype(np.int64)
+
+
+def untrained(vocabulary: int) -> Qwen3MoeForCausalLM:
     return Qwen3MoeForCausalLM(
         Qwen3MoeConfig(
-            vocab_size=256,
+            vocab_size=vocabulary,
             hidden_size=WIDTH,
             intermediate_size=WIDTH,
             moe_intermediate_size=WIDTH // 2,
@@ -78,8 +100,8 @@ def untrained() -> Qwen3MoeForCausalLM:
     )
 
 
-def train(model: Qwen3MoeForCausalLM, text: Bytes, seconds: float) -> tuple[int, float]:
-    """Train for so many seconds of processor time; return the number of steps, and the mean bits a byte of
+def train(model: Qwen3MoeForCausalLM, text: Tokens, seconds: float) -> tuple[int, float]:
+    """Train for so many seconds of processor time; return the number of steps, and the mean bits a token of
     the last 20."""
     random = np.random.default_rng(1)
     optimizer = torch.optim.AdamW(model.parameters(), 2e-3, weight_decay=0.01)
@@ -87,7 +109,7 @@ def train(model: Qwen3MoeForCausalLM, text: Bytes, seconds: float) -> tuple[int,
     end = time.process_time() + seconds
     while time.process_time() < end:
         starts = random.integers(0, len(text) - LENGTH, BATCH)
-        batch = torch.from_numpy(np.stack([text[start : start + LENGTH] for start in starts])).long()
+        batch = torch.from_numpy(np.stack([text[start : start + LENGTH] for start in starts]))
         found = model(batch, labels=batch)
         found.loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -97,9 +119,9 @@ def train(model: Qwen3MoeForCausalLM, text: Bytes, seconds: float) -> tuple[int,
     return len(bits), float(np.mean(bits[-20:]))
 
 
-def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], Early]:
-    """Return the experts that each byte chooses, layer by layer, and those that routers choose for the states
-    to which a layer before has not yet added its experts' results."""
+def routing(model: Qwen3MoeForCausalLM, text: Tokens) -> tuple[list[Chosen], Early]:
+    """Return the experts that each token chooses, layer by layer, and those that routers choose for the
+    states to which a layer before has not yet added its experts' results."""
     model.train(False)
     pieces = [text[start : start + 2 * LENGTH] for start in range(0, len(text), 2 * LENGTH)]
     chosen: list[list[Chosen]] = [[] for _ in range(LAYERS)]
@@ -115,7 +137,7 @@ def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], Earl
     with torch.inference_mode():
         for piece in pieces:
             states.clear()
-            logits = model(torch.from_numpy(piece.copy()).long()[None]).router_logits
+            logits = model(torch.from_numpy(piece.copy())[None]).router_logits
             before = states[:LAYERS]  # those below are noted, too
             for layer, each in enumerate(logits):
                 chosen[layer].append(each.topk(CHOSEN).indices.numpy())
@@ -127,7 +149,7 @@ def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> tuple[list[Chosen], Earl
 
 
 def turns_of(routed: Sequence[Chosen], rows: int) -> list[MixtureTurn]:
-    """Return the turns of passes of so many consecutive bytes."""
+    """Return the turns of passes of so many consecutive tokens."""
     turns = []
     for start in range(0, len(routed[0]) // rows * rows, rows):
         for layer, chosen in enumerate(routed):
@@ -149,7 +171,57 @@ def asked(early: Early, ahead: int, rows: int) -> list[Asked]:
     return found
 
 
-def table(routed: Sequence[Chosen], early: Early) -> Iterator[str]:
+def last_reads(tokens: Tokens, rows: int) -> list[list[int]]:
+    """Return, for each pass of so many consecutive tokens, where in the text a pass before has last read each
+    of them; those that none has read are left out."""
+    read: dict[int, int] = {}
+    found = []
+    for start in range(0, len(tokens) // rows * rows, rows):
+        here = tokens[start : start + rows].tolist()
+        found.append([read[token] for token in here if token in read])
+        read |= {token: start + row for row, token in enumerate(here)}
+    return found
+
+
+def remembered(tokens: Tokens, routed: Sequence[Chosen], rows: int, layers: int = LAYERS) -> list[Asked]:
+    """Return what the tokens of each mixture's pass chose there when they were last read, as it is known once
+    the turn before has chosen, for each of those that `turns_of` returns. layers: number of the first ones of
+    which this is told."""
+    reads = last_reads(tokens, rows)
+    turns = [(chosen, layer, read) for read in reads for layer, chosen in enumerate(routed)]
+    said = [
+        [(chosen[read] + layer * EXPERTS).tolist()] if read and layer < layers else []
+        for chosen, layer, read in turns
+    ]
+    return [*said[1:], []]
+
+
+def by_layer(tokens: Tokens, routed: Sequence[Chosen], early: Early) -> Iterator[str]:
+    """Yield for each layer how many of a token's experts others named: those of the token before, those of
+    the last time that the token was read, and its router early; of tokens that were read before."""
+    reads = last_reads(tokens, 1)
+    again = np.array([bool(read) for read in reads])
+    last = np.array([read[0] for read in reads if read])
+    yield f"{again.mean():.0%} of the tokens were read before; of the experts of these, layer by layer:"
+    sources = {
+        "the token before": [chosen[np.flatnonzero(again) - 1] for chosen in routed],
+        "the same token's last choice": [chosen[last] for chosen in routed],
+    } | {
+        f"the router asked {ahead} early": [
+            early[layer, ahead][again] if layer >= ahead else np.full((len(last), CHOSEN), -1)
+            for layer in range(LAYERS)
+        ]
+        for ahead in range(1, AHEAD + 1)
+    }
+    for by, named in sources.items():
+        shares = [
+            (chosen[again][:, :, None] == said[:, None]).any(2).mean()
+            for chosen, said in zip(routed, named, strict=True)
+        ]
+        yield f"by {by}: " + ", ".join(f"{share:.0%}" for share in shares)
+
+
+def table(tokens: Tokens, routed: Sequence[Chosen], early: Early) -> Iterator[str]:
     mixtures = np.repeat(np.arange(LAYERS), EXPERTS).tolist()
     for rows in (1, 8):
         turns = turns_of(routed, rows)
@@ -160,6 +232,11 @@ def table(routed: Sequence[Chosen], early: Early) -> Iterator[str]:
         sources: dict[str, list[Asked]] = {"the passes before": []}
         for ahead in range(1, AHEAD + 1):
             sources[f"routers asked {ahead} early"] = asked(early, ahead, rows)
+        sources["the same token's last choice"] = remembered(tokens, routed, rows)
+        first_layer = remembered(tokens, routed, rows, layers=1)
+        sources["that in the first layer, routers asked 1 early"] = [
+            [*routers, *token] for routers, token in zip(asked(early, 1, rows), first_layer, strict=True)
+        ]
         for by, told in sources.items():
             right, guessed, chosen = expected(turns, ExpertPolicy(mixtures), told)
             yield (
