@@ -16,7 +16,7 @@ from engine.compiled.cache_rows import row_nbytes
 from engine.compiled.convolution import GatedConvolution
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
-from engine.compiled.expert_steps import ExpertSource
+from engine.compiled.expert_steps import ASKED_ROWS, ExpertSource
 from engine.compiled.instructions import INSTRUCTIONS
 from engine.compiled.layer_inputs import InputMaker, LayerInput
 from engine.compiled.mamba import Mamba
@@ -175,6 +175,8 @@ class CompiledModel(Model):
             self._decoder.bind(cache.places, cache.slots)
             self._bound = cache, cache.dropped
         tokens, positions = rows.tokens, rows.positions
+        if self.streamer:
+            self.streamer.begin_pass(tokens.tolist() if count <= ASKED_ROWS else ())
         tail = np.empty(0, np.int64) if tail_positions is None else tail_positions
         seen = seen_slots(rows, tail, cache)
         if isinstance(cache, StateCache):

@@ -2,7 +2,8 @@
 before them, to which the products of its experts have not been added yet. This module itself moves nothing.
 
 By how many turns a router is asked early is called `ahead`; 0 stands for not asking, which is an alternative
-like the others: then the experts that the last passes used are read.
+like the others: then the experts that the last passes used are read. One more alternative asks no router:
+RECALLED turns early, what the tokens of the pass chose when they were last read stands for its answer.
 
 Each layer adds little to what is there, so that a router mostly chooses as it will: Eliseev and Mazur, "Fast
 Inference of Mixture-of-Experts Language Models with Offloading", 2023, section 3.2. The further ahead it is
@@ -26,16 +27,18 @@ FIRST = 0.5  # that share before anything has been counted
 # How often each alternative is tried whatever it costs; and after how many turns without it one is tried
 # again, since answers and machines change.
 FEWEST, AGAIN = 8, 16
-# By how many turns a router is asked early, at most.
+# By how many turns a router is asked early, at most; and by how many the last choices of tokens are.
 AHEAD = 2
+RECALLED = AHEAD + 1
 # Passes are counted apart by the number of binary digits of their rows, the last number with all above it.
 SIZES = 9
 
 
 class EarlyChoice(NamedTuple):
-    """What the router of a mixture has said early, of its experts.
+    """What the router of a mixture has said early, of its experts, or what stands for that.
 
-    turn: the mixture's place in the order of use. ahead: by how many turns it was asked early. places: the
+    turn: the mixture's place in the order of use. ahead: by how many turns it was asked early; RECALLED if
+    these are the last choices of tokens, even where fewer turns are left of the pass. places: the
     first place at which it chose each expert for any row, PLACES if for none. used: whether the pass before
     used them. usual: their chances by that and earlier passes alone. Each array is [experts].
     """
@@ -64,21 +67,24 @@ class EarlyRouters:
     less likely, too.
 
     What each alternative costs is measured, for each mixture and size of a pass: the seconds that the mixture
-    waits for its experts, and those that asking takes. The cheapest one is used, and each of the others again
-    after AGAIN turns.
+    waits for its experts, and those that asking, or recalling, takes. The cheapest one is used, and each of
+    the others that there are again after AGAIN turns: of the first mixture, there is none to ask.
     """
 
     def __init__(self, turns: int) -> None:
         """turns: the number of mixtures."""
-        shape = AHEAD, turns, 2, PLACES + 1
+        shape = RECALLED, turns, 2, PLACES + 1
         self._expected = np.zeros(shape)  # by use by the pass before, and place: experts; where they are not
         self._came = np.zeros(shape)  # chosen, their usual chances; and how many were used then
-        by_ahead = turns, SIZES, AHEAD + 1
+        by_ahead = turns, SIZES, RECALLED + 1
         self._waited = np.zeros(by_ahead)  # faded seconds that the mixture has waited
         self._weight = np.zeros(by_ahead)  # faded number of the turns in which that was measured
         self._tries = np.zeros(by_ahead, np.int64)  # number of these turns
         self._since = np.zeros(by_ahead, np.int64)  # turns since the last of these
-        self._asking = np.zeros((SIZES, 2))  # faded seconds by which asking has delayed passes; times
+        self._offered = np.zeros(by_ahead, np.bool_)  # the alternatives that there are
+        self._offered[..., 0] = True
+        # Faded seconds by which each alternative but the first has delayed passes; times.
+        self._taken = np.zeros((SIZES, RECALLED, 2))
 
     def chances(self, said: EarlyChoice) -> NDArray[np.float64]:
         """Return the chances of a mixture's experts once its router has been asked, [experts]."""
@@ -97,9 +103,21 @@ class EarlyRouters:
 
     def asked(self, seconds: float, rows: int) -> None:
         """Note by how many seconds a pass of so many rows has taken longer because a router was asked."""
-        asking = self._asking[_size(rows)]
-        asking *= FADE
-        asking += seconds, 1
+        self._take(slice(AHEAD), seconds, rows)
+
+    def recalled(self, seconds: float, rows: int) -> None:
+        """Note by how many seconds it has taken longer because of the last choices of tokens, in a mixture
+        that was told of them."""
+        self._take(slice(AHEAD, RECALLED), seconds, rows)
+
+    def _take(self, ways: slice, seconds: float, rows: int) -> None:
+        taken = self._taken[_size(rows), ways]
+        taken *= FADE
+        taken += seconds, 1
+
+    def offer(self, turn: int, ahead: int, rows: int) -> None:
+        """Note that a router can be asked so many turns early in passes of so many rows."""
+        self._offered[turn, _size(rows), ahead] = True
 
     def waited(self, seconds: float, turn: int, ahead: int, rows: int) -> None:
         """Note how long a mixture has waited for its experts in a pass of so many rows."""
@@ -114,13 +132,16 @@ class EarlyRouters:
     def pays(self, turn: int, ahead: int, rows: int) -> bool:
         """Return whether a router is to be asked so many turns early, in a pass of so many rows, rather than
         later or not at all: because that costs least, or to try it."""
+        self.offer(turn, ahead, rows)
         at = turn, _size(rows), slice(ahead + 1)
-        (due,) = np.nonzero((self._tries[at] < FEWEST) | (self._since[at] >= AGAIN))
+        offered = self._offered[at]
+        (due,) = np.nonzero(offered & ((self._tries[at] < FEWEST) | (self._since[at] >= AGAIN)))
         if len(due):
             return bool(due[-1] == ahead)  # a later way is tried when its time has come
-        costs = self._waited[at] / self._weight[at]
-        seconds, times = self._asking[_size(rows)]
-        costs[1:] += seconds / max(times, 1.0)
+        costs = np.full(ahead + 1, np.inf)
+        costs[offered] = self._waited[at][offered] / self._weight[at][offered]
+        seconds, times = self._taken[_size(rows), :ahead].T
+        costs[1:] += seconds / np.maximum(times, 1.0)
         return bool(costs[ahead] < costs[0] and costs[ahead] <= costs[:ahead].min())
 
 

@@ -1,7 +1,7 @@
 """A cache in RAM of the experts of a model's mixtures. Reader threads fill it from the files: first with the
 experts that a mixture has chosen, then with those that the next mixture is expected to choose, by what its
-router says early or else by what the last passes used. Where products read another form than the files', the
-readers pack each expert once, when it has arrived."""
+router says early, by what the pass's tokens chose last, or else by what the last passes used. Where products
+read another form than the files', the readers pack each expert once, when it has arrived."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -105,6 +105,13 @@ class ExpertCache(ExpertHome):
         self._changed.notify_all()  # readers may have waited for a slot
         return {expert: self._slots[expert].bytes for expert in lent}
 
+    def begin_pass(self, tokens: Sequence[int]) -> None:
+        """Note that a pass over these tokens begins, one for each row; none if it teaches nothing."""
+        with self._changed:
+            self._policy.begin(tokens)
+            if self._recall():
+                self._changed.notify_all()
+
     def asks(self, mixture: int, ahead: int) -> bool:
         """Return whether it is of use to learn, right after the mixture so many turns before this one has
         chosen, what this one's router would choose; `expect` tells that."""
@@ -158,9 +165,18 @@ class ExpertCache(ExpertHome):
             self._errors.pop(expert, None)
         self._fit()
         super().begin(mixture, wanted)
+        self._recall()
         self._changed.notify_all()
         self._waited_before_s, self._asked = self.waited_s, self._crew.now()
         self._asking_s.clear()
+
+    def _recall(self) -> int:
+        """Let the policy recall what the pass's tokens chose last, and learn how long that takes; return in
+        how many mixtures it did."""
+        started = self._crew.now()
+        if count := self._policy.recall(self._ready):
+            self._policy.early.recalled((self._crew.now() - started) / count, self._policy.rows)
+        return count
 
     def _use(self, experts: Sequence[int]) -> None:
         super()._use(experts)

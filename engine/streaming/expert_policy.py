@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.routing import RoutingCounts
-from engine.streaming.early_routers import AHEAD, PLACES, EarlyChoice, EarlyRouters
+from engine.streaming.early_routers import PLACES, RECALLED, EarlyChoice, EarlyRouters
+from engine.streaming.token_experts import TokenExperts
 
 # Factor by which a pass weighs less with each pass after it: what 200 passes taught is remembered, so that
 # the experts of another subject replace those of the one before.
@@ -35,7 +36,8 @@ class ExpertPolicy:
     index; Weber and Weiss, "On an index policy for restless bandits", 1990).
 
     Where the router of a mixture has been asked early, chances follow from what it said instead: for that
-    turn only, so what it did not choose is still worth what a later turn makes of it.
+    turn only, so what it did not choose is still worth what a later turn makes of it. So they do from what
+    the tokens of the pass chose there last, where this costs less waiting than asking.
 
     Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`, of
     those whose router has not been asked; `learns`: whether passes teach anything; `early`: what it is worth
@@ -73,6 +75,8 @@ class ExpertPolicy:
         # By turn: how early its router could be asked last, and how early it is asked, 0 if it is not.
         self._asked: dict[int, tuple[int, int]] = {}
         self._ahead: int | None = None  # how early that of the mixture in turn was; None if it could not be
+        self._tokens = TokenExperts(self._members)
+        self._unrecalled = len(numbers)  # the first turn of the pass of which nothing has been recalled yet
         self.wanted: list[int] = []
         self.learns = True
         for turn in range(len(numbers)):
@@ -106,6 +110,8 @@ class ExpertPolicy:
         self._asked = {turn: asked for turn, asked in self._asked.items() if self._until(turn) < asked[0]}
         if self.learns and len(rows) > 1:
             self._compare(rows, len(self.wanted), len(ours))
+        if self.learns:
+            self._tokens.learn(self._now, rows)
         if self.learns and len(wanted) <= MOST * len(ours):
             before = self._used[ours]
             self._used[ours] = False
@@ -125,11 +131,44 @@ class ExpertPolicy:
         """Forget what a router was asked early: no pass goes on that would choose by it."""
         self._told, self.was_told = {}, None
         self._asked, self._ahead = {}, None
+        self._unrecalled = len(self._members)
+
+    def begin(self, tokens: Sequence[int]) -> None:
+        """Note that a pass over these tokens begins, one for each row; none if it teaches nothing."""
+        self.forget_told()
+        self._now = len(self._members) - 1
+        self.rows = len(tokens)
+        if not self.learns:
+            tokens = ()
+        self._tokens.begin(tokens)
+        self._unrecalled = 0 if tokens else len(self._members)
+        self._weigh()
+
+    def recall(self, ready: NDArray[np.bool_]) -> int:
+        """Expect what the tokens of the pass chose when they were last read, in mixtures that come up to
+        RECALLED turns later, where this pays; return in how many. ready: bool [experts], those in memory;
+        nothing is recalled of a mixture that lacks none."""
+        last = min((self._now + 1) % len(self._members) + RECALLED, len(self._members))
+        turns = range(self._unrecalled, last)
+        self._unrecalled = max(self._unrecalled, last)
+        return sum(self._recall(turn) for turn in turns if not ready[self._members[turn]].all())
+
+    def _recall(self, turn: int) -> bool:
+        """Recall what the tokens chose in the mixture with this turn, if that pays; return whether it did."""
+        chosen = self._tokens.said(turn)
+        if not len(chosen):
+            return False
+        pays = self.early.pays(turn, RECALLED, self.rows)
+        self._asked[turn] = RECALLED, RECALLED if pays else 0
+        if pays:
+            self._tell(turn, RECALLED, chosen)
+        return pays
 
     def asks(self, mixture: int, ahead: int) -> bool:
         """Return whether the router of the mixture that comes so many turns after the one in turn is to be
         asked now. If so, nothing is guessed of its experts until `expect` tells what it says."""
         turn = self._turn_of[mixture]
+        self.early.offer(turn, ahead, self.rows)
         if turn in self._told:
             return False
         asks = self.early.pays(turn, ahead, self.rows)
@@ -145,13 +184,17 @@ class ExpertPolicy:
     def expect(self, rows: Sequence[Sequence[int]]) -> None:
         """Note what the router of a mixture whose turn comes soon chooses for each row, the likeliest expert
         first, from states that are not yet those that it will get."""
-        chosen = np.array(rows)  # [rows, k]
-        turn = int(self._turns[chosen[0, 0]])
+        turn = int(self._turns[rows[0][0]])
+        self._tell(turn, self._until(turn), np.searchsorted(self._members[turn], np.array(rows)))
+
+    def _tell(self, turn: int, ahead: int, chosen: NDArray[np.int64]) -> None:
+        """Expect these experts of the mixture with this turn. chosen: [rows, k], numbers in the mixture, the
+        likeliest first. ahead: as that of `EarlyChoice`."""
         ours = self._members[turn]
         places = np.full(len(ours), PLACES)
         for place in reversed(range(chosen.shape[1])):  # the first one stays
-            places[np.searchsorted(ours, chosen[:, place])] = min(place, PLACES - 1)
-        said = EarlyChoice(turn, self._until(turn), places, self._used[ours], self.chances[ours])
+            places[chosen[:, place]] = min(place, PLACES - 1)
+        said = EarlyChoice(turn, ahead, places, self._used[ours], self.chances[ours])
         self._told[turn] = said, self.early.chances(said)
         self._weigh_told(turn)
 
@@ -219,9 +262,9 @@ class ExpertPolicy:
 
     def guess(self) -> list[int]:
         """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first;
-        then those of the next but one, if its router has been asked."""
+        then those of later ones, if their routers have been asked, or tokens' choices have been recalled."""
         likely: list[int] = []
-        for until in range(1, AHEAD + 1):
+        for until in range(1, RECALLED + 1):
             turn = (self._now + until) % len(self._members)
             ours = self._members[turn]
             if turn in self._told:

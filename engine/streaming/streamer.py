@@ -336,6 +336,12 @@ class Streamer:
         """Return a context whose passes teach nothing about the routing: their text is nobody's."""
         return self._cache.trial() if self._cache else nullcontext()
 
+    def begin_pass(self, tokens: Sequence[int]) -> None:
+        """Tell the cache of experts that a pass over these tokens begins, one for each row; none if it
+        teaches nothing. On the processor only."""
+        if isinstance(self._cache, ExpertCache):
+            self._cache.begin_pass(tokens)
+
     def choose(
         self,
         chosen: Sequence[Movable],

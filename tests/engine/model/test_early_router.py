@@ -1,4 +1,5 @@
-"""The router of the next layer, asked early: it chooses as that layer does, and results stay the same."""
+"""The router of the next layer, asked early: it chooses as that layer does, and results stay the same. What
+tokens chose when they were last read stands for it."""
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from engine.errors import Interrupted
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.streaming import WeightLimits
-from engine.streaming.early_routers import EarlyRouters
+from engine.streaming.early_routers import AHEAD, PLACES, RECALLED, EarlyRouters
 from tests.engine.model.compiled_models import CONTEXT, TEXT, all_logits, random_text, stored, tiny
 from tests.engine.model.test_compiled_experts import every_mixture
 
@@ -20,7 +21,7 @@ WRITES = ("o_proj", "out_proj", "down_proj", "output_linear")
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
     """Ask, whatever that brings: tiny experts are read faster than a router is asked."""
-    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: True)
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: ahead <= AHEAD)
 
 
 def unchanging(kind, **changes):
@@ -183,4 +184,38 @@ def test_no_router_is_asked_by_a_pass_of_many_rows(tmp_path, monkeypatch):
     model.streamer._cache.clear()
     all_logits(model, random_text(4))
     assert any(early for _, _, early in told)
+    model.close()
+
+
+def test_what_a_token_chose_last_is_expected_before_the_first_mixture_chooses(tmp_path, monkeypatch):
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: ahead == RECALLED)
+    model = loaded(unchanging("qwen3_moe", num_experts=16, num_hidden_layers=4), tmp_path)
+    told, recalled = notes(model, monkeypatch), []
+    cache, begin = model.streamer._cache, model.streamer.begin_pass
+
+    def noted(tokens):
+        begin(tokens)
+        with cache.changed:
+            said = cache._policy._told.get(0)
+            recalled.append(said and {*np.flatnonzero(said[0].places < PLACES).tolist()})
+
+    monkeypatch.setattr(model.streamer, "begin_pass", noted)
+    for text in ([5], [7], [5, 6]):
+        all_logits(model, text)
+    first = [rows[0] for mixture, rows, _ in told if mixture == 0]
+    assert first[2] == first[0]
+    assert recalled == [None, None, {model.streamer._places[each][0] for each in first[0]}]
+    model.close()
+
+
+def test_results_are_the_same_whatever_is_recalled(tmp_path, monkeypatch):
+    module = tiny("qwen3_moe", num_experts=16, num_hidden_layers=4)
+    model = loaded(module, tmp_path)
+    texts = [TEXT, *([token] for token in random_text(10)), TEXT]
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: False)
+    found = [all_logits(model, text) for text in texts]
+    monkeypatch.setattr(EarlyRouters, "pays", lambda self, turn, ahead, rows: ahead == RECALLED)
+    before = model.experts.predicted
+    assert all(np.array_equal(all_logits(model, text), one) for text, one in zip(texts, found, strict=True))
+    assert model.experts.predicted > before
     model.close()

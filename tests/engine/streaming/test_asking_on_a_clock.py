@@ -63,11 +63,15 @@ class Machine:
         drawn = self._random.permutation(EXPERTS)[:count] if count > 1 else [0]
         return sorted(mixture * EXPERTS + int(expert) for expert in drawn)
 
+    def _begin(self):
+        """Return what a pass that begins will choose, by mixture."""
+        return [self._drawn(mixture) for mixture in range(MIXTURES)]
+
     def run(self, passes):
         """Run passes; return how often each mixture was asked so early, [MIXTURES, AHEAD + 1]."""
         self.times[:] = 0
         for _ in range(passes):
-            wanted = [self._drawn(mixture) for mixture in range(MIXTURES)]
+            wanted = self._begin()
             for mixture, ours in enumerate(wanted):
                 later = [(each, each - mixture) for each in range(mixture + 1, MIXTURES)[:AHEAD]]
                 with self.cache.changed:
