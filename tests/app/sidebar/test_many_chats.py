@@ -1,9 +1,11 @@
 """Speed with ten thousand chats."""
 
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -11,22 +13,28 @@ from app.sidebar.search import Searching
 from app.sidebar.search_palette import SearchPalette
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
-from tests.app.store.many import QUERIES, chats
+from tests.app.store.many import QUERIES, build
 
 CHATS = 10_000
 
 
-def stored(path: Path, count: int) -> Store:
-    store = Store(path)
-    store.chats.add(chats(count, 2))
-    store.close()
-    return Store(path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store of many chats, which takes seconds to make."""
+    folder = tmp_path_factory.mktemp("many")
+    build(folder / "conversations.sqlite", CHATS, 2)
+    return folder
+
+
+@pytest.fixture
+def path(folder: Path, tmp_path: Path) -> Path:
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "conversations.sqlite"
 
 
 def test_ten_thousand_chats_open_scroll_and_refresh_quickly(
-    make_sidebar: Callable[[], Sidebar], path: Path, qtbot: QtBot
+    make_sidebar: Callable[[], Sidebar], qtbot: QtBot
 ) -> None:
-    store = stored(path, CHATS)
     start = time.thread_time()  # not what other programs take
     sidebar = make_sidebar()
     sidebar.view.grab()
@@ -45,11 +53,9 @@ def test_ten_thousand_chats_open_scroll_and_refresh_quickly(
     start = time.thread_time()
     sidebar.refresh()
     assert time.thread_time() - start < 1
-    store.close()
 
 
-def test_a_search_in_many_chats_takes_a_fraction_of_a_second(path: Path, qtbot: QtBot) -> None:
-    store = stored(path, CHATS)
+def test_a_search_in_many_chats_takes_a_fraction_of_a_second(store: Store, qtbot: QtBot) -> None:
     window = QWidget()
     window.resize(900, 700)
     qtbot.addWidget(window)
@@ -65,4 +71,3 @@ def test_a_search_in_many_chats_takes_a_fraction_of_a_second(path: Path, qtbot: 
             palette.field.setText(query)
         palette.grab()
         assert time.process_time() - start < 0.5, query
-    store.close()

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
-from app.header import elsewhere
+from app.header import elsewhere, local_models
 from app.preferences import PreferencesFile, RecentPair
 from app.window.window import Window
 from engine.protocol import messages
@@ -53,7 +53,9 @@ def refusing(kind: str) -> Callable[[FakeConnection, messages.Request], None]:
 
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One engine was added, which serves two models."""
+    """One engine was added, which serves two models. Models here are not planned: on a busy machine that may
+    take longer than a test waits for a thread whose picker was closed."""
+    monkeypatch.setattr(local_models, "plan", lambda *_: None)
     monkeypatch.setattr("engine.secret.KeptSecret.get", lambda self: None)
     added_engines.add(ENGINE)
     served = [RemoteModel("qwen-72b", "vllm", 32_768), RemoteModel("/models/tiny", "vllm")]

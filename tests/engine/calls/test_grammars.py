@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 
 import pytest
 
@@ -14,6 +15,7 @@ from engine.protocol import Constraint, TextDelta
 from engine.server.answer_parts import AnswerParts
 
 END = 256
+GRAMMARS = Grammars([*(bytes([byte]) for byte in range(256)), b"<end>"], [END])
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
@@ -24,10 +26,12 @@ WEATHER = OfferedTool("weather", "", SCHEMA, strict=True)
 NOW = OfferedTool("now", "", {"type": "object", "properties": {}})
 GOOD = {"city": "Oslo", "days": 3}
 
+start = cache(GRAMMARS.start)  # a grammar takes longer to compile than a text to check
+
 
 def accepts(constraint, text):
     """Whether the grammar takes `text` as a whole, byte by byte."""
-    state = Grammars([bytes([byte]) for byte in range(256)] + [b"<end>"], [END]).start(constraint)
+    state = start(constraint)
     for byte in [*text.encode(), END]:
         state = state.after(byte)
         if state is None:
@@ -178,13 +182,6 @@ def test_a_required_call_of_glm_may_have_no_line_breaks():
     assert accepts(constraint, "<tool_call>now</tool_call>")
 
 
-def test_a_named_function_is_the_only_call(format):
-    constraint = format.constraint(ToolOffer((WEATHER, NOW), "required", several=False, named="now"))
-    assert accepts(constraint, written(format, ("now", {})))
-    assert not accepts(constraint, written(format, ("weather", GOOD)))
-    assert not accepts(constraint, written(format, ("now", {}), ("now", {})))
-
-
 def test_a_strict_call_follows_its_schema_and_other_text_is_free(format):
     constraint = format.constraint(ToolOffer((WEATHER, NOW)))
     if not format.mark:
@@ -197,32 +194,52 @@ def test_a_strict_call_follows_its_schema_and_other_text_is_free(format):
     assert not accepts(constraint, "Well, " + written(format, ("other", {})))
 
 
-def test_a_tool_beside_a_strict_one_may_have_any_arguments(format):
-    free = OfferedTool("free", "", {"type": "object", "properties": {"a": {"type": "integer"}}})
-    constraint = format.constraint(ToolOffer((WEATHER, free)))
-    if format.mark:
-        assert accepts(constraint, written(format, ("free", {})))
-        assert accepts(constraint, written(format, ("free", {"a": "x", "b": "y"})))
-        assert not accepts(constraint, written(format, ("weather", {"a": "x"})))
-
-
-def test_a_tool_that_forbids_all_arguments_gets_none(format):
-    bare = OfferedTool("bare", "", {"type": "object", "additionalProperties": False})
-    constraint = format.constraint(ToolOffer((bare,), "required"))
-    assert accepts(constraint, written(format, ("bare", {})))
-    assert not accepts(constraint, written(format, ("bare", {"a": 1})))
-
-
 def test_nothing_is_enforced_without_need(format):
     assert format.constraint(ToolOffer()) is None
     assert format.constraint(ToolOffer((NOW,))) is None
 
 
-def test_one_call_at_most(format):
-    constraint = format.constraint(ToolOffer((NOW,), several=False))
-    if format.mark:
-        assert accepts(constraint, "Hm. " + written(format, ("now", {})))
-        assert not accepts(constraint, written(format, ("now", {}), ("now", {})))
+FREE = OfferedTool("free", "", {"type": "object", "properties": {"a": {"type": "integer"}}})
+BARE = OfferedTool("bare", "", {"type": "object", "additionalProperties": False})
+TWICE = (("now", {}), ("now", {}))
+
+
+@pytest.mark.parametrize(
+    ("offer", "before", "taken", "refused"),
+    [
+        pytest.param(
+            ToolOffer((WEATHER, NOW), "required", several=False, named="now"),
+            "",
+            [(("now", {}),)],
+            [(("weather", GOOD),), TWICE],
+            id="a named function is the only call",
+        ),
+        pytest.param(
+            ToolOffer((BARE,), "required"),
+            "",
+            [(("bare", {}),)],
+            [(("bare", {"a": 1}),)],
+            id="a tool that forbids all arguments gets none",
+        ),
+        pytest.param(
+            ToolOffer((WEATHER, FREE)),
+            "",
+            [(("free", {}),), (("free", {"a": "x", "b": "y"}),)],
+            [(("weather", {"a": "x"}),)],
+            id="a tool beside a strict one may have any arguments",
+        ),
+        pytest.param(
+            ToolOffer((NOW,), several=False), "Hm. ", [(("now", {}),)], [TWICE], id="one call at most"
+        ),
+    ],
+)
+def test_calls_are_those_of_the_offer(format, offer, before, taken, refused):
+    constraint = format.constraint(offer)
+    if format.mark or offer.choice == "required":
+        for calls in taken:
+            assert accepts(constraint, before + written(format, *calls))
+        for calls in refused:
+            assert not accepts(constraint, written(format, *calls))
 
 
 def test_a_schema_that_cannot_be_enforced_is_refused(format):

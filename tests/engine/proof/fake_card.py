@@ -1,13 +1,15 @@
 """A card that is the processor: its kernels are plain torch, and each of them can be sabotaged.
 
 Run as a program, it stands for `engine.proof.worker`. Its arguments name what is wrong: a kernel's kind, its
-way, and the damage, such as `attention fused hanging`.
+way, and the damage, such as `attention fused hanging`; a kernel that hangs first makes the file that a fourth
+argument names.
 """
 
 import os
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -203,14 +205,16 @@ def sabotage(patch: pytest.MonkeyPatch, kind: str, way: str, damage: Damage | No
     return FakeCard(f"{kind} {way}") if damage is None else FakeCard()
 
 
-DAMAGES: dict[str, Damage | None] = {
-    "wrong": None,
-    "crashing": lambda: os._exit(139),
-    "hanging": lambda: threading.Event().wait(600),
-}
+def hang() -> None:
+    for sign in sys.argv[4:]:
+        Path(sign).touch()
+    threading.Event().wait(600)
+
+
+DAMAGES: dict[str, Damage | None] = {"wrong": None, "crashing": lambda: os._exit(139), "hanging": hang}
 
 if __name__ == "__main__":
     with pytest.MonkeyPatch.context() as patch:
         with_triton(patch)
-        kind, way, damage = sys.argv[1:]
+        kind, way, damage = sys.argv[1:4]
         worker.serve(sabotage(patch, kind, way, DAMAGES[damage]), sys.stdin.buffer, sys.stdout.buffer)

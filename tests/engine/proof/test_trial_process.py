@@ -1,8 +1,10 @@
 """A way that hangs, or ends its process, is named; the next trial runs in a new process."""
 
+import contextlib
 import io
 import queue
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -74,7 +76,7 @@ def test_what_cannot_start_says_nothing_about_kernels_and_is_started_once(tmp_pa
 
 
 def test_a_process_that_closes_its_output_and_does_not_end_hangs(monkeypatch):
-    monkeypatch.setattr(trial_process, "_END_S", 2.0)
+    monkeypatch.setattr(trial_process, "_END_S", 1.0)
     program = PROGRAM.replace("os._exit(139)", "os.close(1); time.sleep(600)")
     tester = TrialProcess([sys.executable, "-c", program])
     assert tester.test(Trial("noise", "card")) == TriedWay("noise", "card", "hung")
@@ -191,10 +193,29 @@ def test_what_libraries_print_is_no_answer():
     tester.close()
 
 
+class TimelessLines:
+    """The lines of a process for which time passes only once its kernel hangs, as the file `sign` says."""
+
+    def __init__(self, sign: Path) -> None:
+        sign.unlink(missing_ok=True)  # of the process before
+        self._sign = sign
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self.put = self._lines.put
+
+    def get(self, timeout: float) -> bytes:
+        while not self._sign.exists():
+            with contextlib.suppress(queue.Empty):
+                return self._lines.get(timeout=0.02)
+        return self._lines.get_nowait()
+
+
 @pytest.mark.parametrize("damage", ["crashing", "hanging"])
-def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage):
-    command = [sys.executable, "-m", "tests.engine.proof.fake_card", "attention", "fused", damage]
-    tester = TrialProcess(command, limit_s=20.0)
+def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage, tmp_path, monkeypatch):
+    sign = tmp_path / "hangs"
+    lines = SimpleNamespace(SimpleQueue=lambda: TimelessLines(sign), Empty=queue.Empty)
+    monkeypatch.setattr(trial_process, "queue", lines)
+    command = [sys.executable, "-m", "tests.engine.proof.fake_card", "attention", "fused", damage, str(sign)]
+    tester = TrialProcess(command)
     names = ["attention 8 float32", "noise"]
     try:
         tried = ladder.prove(names, [], tester)

@@ -10,6 +10,7 @@ import pytest
 
 from engine import runtime
 from engine.launch import interpreter
+from engine.runtime import installer
 from tests.engine.runtime.made_up import CLI, TORCH, Index, make_wheel, pin
 
 ENGINE = Path(interpreter.__file__).parents[1]
@@ -93,7 +94,12 @@ def forget_backends() -> Iterator[None]:
 
 
 @pytest.fixture
-def index(app: App) -> Iterator[Index]:
+def index(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
+    """A package index. uv tries once more only: before each further time it waits longer, seconds in all."""
+    environment = installer.environment
+    monkeypatch.setattr(
+        installer, "environment", lambda sources: environment(sources) | {"UV_HTTP_RETRIES": "1"}
+    )
     serving = Index(app.wheels)
     yield serving
     serving.close()
