@@ -8,10 +8,11 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.background import Work
 from app.downloads.downloads import Downloads
 from app.header import elsewhere
 from app.preferences import PreferencesFile
@@ -21,6 +22,7 @@ from app.settings import engine_editor
 from app.startup import languages
 from app.store import Store
 from app.widgets import motion
+from app.window import better_model
 from app.wizard.selection import survey
 from app.wizard.selection.survey import Examined
 from engine import catalog, runtime, secret
@@ -34,6 +36,8 @@ from tests.app.runtime_setup.packaged import CARD, FakeSetups, package
 from tests.app.shared_fixtures import machine
 
 PATIENCE_S = 30.0
+SOON_MS = 50  # a timer of so long belongs to what is shown now
+TURNS = 50  # of the loop of events; a page needs a few
 NOWHERE = "http://127.0.0.1:9"
 Look = Callable[[str, QWidget], None]
 
@@ -71,9 +75,12 @@ class Stage:
     setups: FakeSetups
 
     def show(self, name: str, widget: QWidget) -> None:
-        """Let a page settle, and look at it."""
-        if not widget.window().isVisible():
-            widget.window().show()
+        """Let a page come to rest, and look at it."""
+        window = widget.window()
+        if not window.isVisible():
+            window.show()
+        settle()
+        until(lambda: is_at_rest(window))
         settle()
         self.look(name, widget)
 
@@ -124,6 +131,7 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
         patch.setattr(survey, "examine", lambda models: seen)
         patch.setattr(survey, "measure", lambda models, again, stop: seen)
         patch.setattr(engine_machine, "probe", lambda folder: MACHINE)
+        patch.setattr(better_model, "better_offer", lambda: None)
         store = Store(folder / "conversations.sqlite")
         preferences = PreferencesFile(folder / "settings.toml")
         downloads, setup = Downloads(lambda: Hub(NOWHERE)), EngineSetup(preferences, app)
@@ -141,13 +149,20 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
             motion.reduce(False)
 
 
+def is_at_rest(window: QWidget) -> bool:
+    """Return whether no job of a window is running, and no timer is about to change what it shows."""
+    timers = (timer for timer in window.findChildren(QTimer) if timer.isActive() and timer.isSingleShot())
+    is_waiting = any(timer.interval() <= SOON_MS for timer in timers)
+    return not is_waiting and not any(work._newest for work in window.findChildren(Work))
+
+
 def settle() -> None:
-    """Let layouts and deferred deletions happen; a few turns, since one layout may lead to another, and on a
-    busy machine a turn may end before all of it is done."""
-    for _ in range(4):
-        QTest.qWait(5)
-        QCoreApplication.sendPostedEvents()
+    """Handle events until there are no more, however long it takes: one layout may lead to another."""
+    loop = QEventLoop()
+    for _ in range(TURNS):
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        if not loop.processEvents():
+            break
 
 
 def until(condition: Callable[[], bool]) -> None:

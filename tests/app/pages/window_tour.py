@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 
 from msgspec import structs
 from PySide6.QtCore import Qt, QUrl
@@ -30,6 +31,7 @@ from app.store.prompts import SavedPrompt
 from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import SIZE, Window
+from engine import catalog
 from engine.protocol import messages
 from engine.protocol.messages import Link, Memory, MemoryPart
 from engine.remote import engines
@@ -123,6 +125,7 @@ class WindowTour:
     def visit(self) -> Window:
         """Look at every state. Return the window, which shows a chat."""
         self._show("empty chat")
+        self._better()
         self._chat()
         self._finding()
         self._panel()
@@ -157,6 +160,15 @@ class WindowTour:
         view = self._window.transcript.rows[-1].view
         assert isinstance(view, AnswerView)
         until(lambda: view.is_up_to_date)
+
+    def _better(self) -> None:
+        """The empty chat once a better model than the demo was found."""
+        longest = max((variant.name for variant in catalog.entries().values()), key=len)
+        found = SimpleNamespace(
+            target=SimpleNamespace(name=longest), missing_nbytes=38_100_000_000, is_local=False
+        )
+        self._window._better._take(found)
+        self._show("empty chat, with a better model")
 
     def _chat(self) -> None:
         request = self._ask("What does a drafter do? Explain it with a list, a function and a table.")
