@@ -95,10 +95,16 @@ def answer(verifier, drafter, sampler, limits, most=40, rule=None, progress=no_p
     return tokens, iterations
 
 
+PLAIN = {}  # the tokens of plain decoding that were asked for before
+
+
 def plain(sampler, seed=0, most=40, capacity=CAPACITY):
-    verifier = TargetVerifier(Sequence(PathModel(seed), capacity), sampler)
-    limits = NoDrafter.defaults
-    return answer(verifier, NoDrafter(), sampler, limits, most, FixedLimits(limits))[0]
+    asked = repr(sampler), seed, most, capacity
+    if asked not in PLAIN:
+        verifier = TargetVerifier(Sequence(PathModel(seed), capacity), sampler)
+        limits = NoDrafter.defaults
+        PLAIN[asked] = answer(verifier, NoDrafter(), sampler, limits, most, FixedLimits(limits))[0]
+    return PLAIN[asked]
 
 
 # With rows of its own, with states, with the rows of its target; and with a lookup drafter beside it.

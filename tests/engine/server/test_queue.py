@@ -35,11 +35,18 @@ def test_answers_wait_for_each_other_and_all_are_right(server):
 
 def test_a_full_queue_says_when_to_come_back(server):
     story = server.chat("Write a very long story about the sea.", max_tokens=150, drafter="none")
+    short = server.chat("Say hello.", max_tokens=2)
     with server.client() as client, ThreadPoolExecutor(5) as pool:
-        asked = [pool.submit(client.post, "/v1/chat/completions", json=story) for _ in range(5)]
-        deadline = time.monotonic() + 10
-        while client.get("/health").json()["waiting"] < 5 and time.monotonic() < deadline:
-            time.sleep(0.01)
+
+        def ask(body, waiting):
+            """Ask; return once so many requests wait, the one that is answered included."""
+            asked = pool.submit(client.post, "/v1/chat/completions", json=body)
+            deadline = time.monotonic() + 10
+            while client.get("/health").json()["waiting"] < waiting and time.monotonic() < deadline:
+                time.sleep(0.01)
+            return asked
+
+        asked = [ask(body, waiting) for waiting, body in enumerate([story, *[short] * 4], 1)]
         refused = client.post("/v1/chat/completions", json=server.chat("x", max_tokens=2))
         assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) > 0
@@ -99,7 +106,9 @@ def test_an_engine_that_is_killed_is_started_anew(runtime):
         ]
         engine.kill()
         engine.wait(10)
-        time.sleep(0.5)
+        deadline = time.monotonic() + 10
+        while client.get("/health").status_code == 200 and time.monotonic() < deadline:
+            time.sleep(0.01)
         assert client.get("/health").status_code == 503
         answered = client.post("/v1/chat/completions", json=server.chat("Hi", max_tokens=2))
         assert answered.status_code == 200

@@ -142,19 +142,19 @@ def test_a_stop_string_ends_the_answer_before_it(smollm2):
 
 
 def test_cancelling_keeps_the_text_and_the_session(smollm2):
-    free, _ = ask(smollm2, "Tell me a long story.", max_new_tokens=40)
+    free, _ = ask(smollm2, "Tell me a long story.", max_new_tokens=24)
     asked = iter(range(10_000))  # called at every layer, so without trees the number of calls is known
     answer, _ = ask(
         smollm2,
         "Tell me a long story.",
         drafter="none",
-        max_new_tokens=40,
+        max_new_tokens=24,
         cancelled=lambda: next(asked) > 500,
     )
     assert answer.stop_reason == "cancelled"
-    assert 0 < answer.tokens < 40
+    assert 0 < answer.tokens < 24
     assert free.text.startswith(answer.text)
-    again, _ = ask(smollm2, "Tell me a long story.", max_new_tokens=40)
+    again, _ = ask(smollm2, "Tell me a long story.", max_new_tokens=24)
     assert again.token_ids == free.token_ids
 
 
@@ -233,7 +233,7 @@ def test_logits_that_are_not_finite_end_the_answer_and_the_session_stays_usable(
 
 
 def test_trees_are_sent_at_most_thirty_times_a_second(smollm2):
-    answer, events = ask(smollm2, "Count to fifty.", max_new_tokens=60, budget=64, beams=1, telemetry=True)
+    answer, events = ask(smollm2, "Count to fifty.", max_new_tokens=20, budget=64, beams=1, telemetry=True)
     spent = answer.seconds.draft + answer.seconds.target + answer.seconds.other
     assert len(of(TreeGrown, events)) <= 30 * spent + 2
     assert of(TreeGrown, events)
