@@ -4,6 +4,7 @@ once and without a network."""
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from time import monotonic
 
@@ -24,8 +25,9 @@ from app.store import Store
 from app.widgets import motion
 from app.window import better_model
 from app.wizard.selection import survey
+from app.wizard.selection.offers import Offers, offers_for
 from app.wizard.selection.survey import Examined
-from engine import catalog, runtime, secret
+from engine import catalog, planner, runtime, secret
 from engine import machine as engine_machine
 from engine.hub import Hub
 from engine.machine import Finding
@@ -53,6 +55,7 @@ FINDING = Finding(
     "The models lie on a hard disk, which reads slowly.",
     "Move them to an SSD: open the settings, then Models, and choose another folder.",
 )
+EXAMINED = Examined(MACHINE, None, (FINDING,))
 
 
 @dataclass
@@ -127,9 +130,9 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
         for asker in (elsewhere, engine_editor):
             patch.setattr(asker, "models", lambda engine, key, stop: list(SERVED))
         patch.setattr(secret.KeptSecret, "get", lambda kept: None)
-        seen = Examined(MACHINE, None, (FINDING,))
-        patch.setattr(survey, "examine", lambda models: seen)
-        patch.setattr(survey, "measure", lambda models, again, stop: seen)
+        patch.setattr(survey, "examine", lambda models: EXAMINED)
+        patch.setattr(survey, "measure", lambda models, again, stop: EXAMINED)
+        patch.setattr(survey, "offers_for", lambda *asked: _offers())
         patch.setattr(engine_machine, "probe", lambda folder: MACHINE)
         patch.setattr(better_model, "better_offer", lambda: None)
         store = Store(folder / "conversations.sqlite")
@@ -147,6 +150,12 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
             runtime.backends.cache_clear()
             languages.install(app, "en")
             motion.reduce(False)
+
+
+@cache
+def _offers() -> Offers:
+    """Return what the wizard offers on this machine, in any language: this takes seconds."""
+    return offers_for(EXAMINED.usable(), catalog.catalog(), planner.history())
 
 
 def is_at_rest(window: QWidget) -> bool:
