@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,9 @@ def no_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(catalog.MODELS_VARIABLE, str(tmp_path))
 
 
+@cache
 def offers(gib: float) -> Offers:
-    """The offers for a laptop without a card that has this much memory."""
+    """The offers for a laptop without a card that has this much memory. They take seconds to predict."""
     (laptop,) = [m for name, (_, m) in planner.named_machines().items() if not m.vram][:1]
     return offers_for(replace(laptop, ram=int(gib * 2**30)), catalog.catalog())
 
