@@ -6,7 +6,16 @@ from functools import cache
 import pytest
 
 from engine import catalog
-from engine.planner import Names, Observed, fastest, named_machines, plan_for, recommend, usual_card
+from engine.planner import (
+    Names,
+    Observed,
+    fastest,
+    named_machines,
+    plan_for,
+    recommend,
+    recommendation,
+    usual_card,
+)
 from engine.planner.machines import GIB, MachineProfile
 from engine.planner.pairs import without_heads
 from engine.planner.paper import comparison
@@ -35,9 +44,25 @@ def size(plan) -> int:
     return model_of(plan).parameters
 
 
+planned = cache(lambda there, pair, asked: fastest(there, [pair], asked, ()))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def plans_each_pair_once():
+    """For each machine: recommendations compare the same plans again."""
+
+    def planned_once(there, pairs, asked, history):
+        assert not history
+        return planned(there, *pairs, asked)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recommendation, "fastest", planned_once)
+        yield
+
+
 def rated(there) -> list[RatedPlan]:
     """Every pair that runs, for all purposes."""
-    plans = ((model, *fastest(there, [pair], asked_for(pair.target), ())) for model, pair in pairs(CATALOG))
+    plans = ((model, *planned(there, pair, asked_for(pair.target))) for model, pair in pairs(CATALOG))
     return [
         RatedPlan(model, plan, reliable_speed(plan, pair, ()))
         for model, plan, pair in plans
