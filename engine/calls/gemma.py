@@ -47,7 +47,7 @@ class GemmaReader(CallReader):
         self.emit("arguments", "{")
         closings, has_any, begun = ["}"], False, ""
         while closings:
-            begun = yield from self._mark(begun or (yield))
+            begun = yield from self._mark(begun or (yield from self.next()))
             if begun in ENDS:
                 self.emit("arguments", "".join(reversed(closings)))
                 return begun
@@ -107,7 +107,7 @@ class GemmaReader(CallReader):
         """Read on as long as it may be a mark. Return what has been read, `begun` included."""
         marks = (QUOTE, *ENDS)
         while begun not in marks and any(mark.startswith(begun) for mark in marks):
-            begun += yield
+            begun += yield from self.next()
         return begun
 
     def _text(self) -> Reading[None]:
@@ -115,7 +115,7 @@ class GemmaReader(CallReader):
         self.emit("arguments", '"')
         held = ""
         while held != QUOTE:
-            held += yield
+            held += yield from self.next()
             keep = len(QUOTE) if held.endswith(QUOTE) else overlap(held, QUOTE)
             self.emit("arguments", json.dumps(held[: len(held) - keep], ensure_ascii=False)[1:-1])
             held = held[len(held) - keep :]
@@ -126,7 +126,7 @@ class GemmaReader(CallReader):
         text, is_escaped = '"', False
         while is_escaped or len(text) == 1 or text[-1] != '"':
             is_escaped = not is_escaped and text[-1] == "\\"
-            text += yield
+            text += yield from self.next()
         return as_json(text, "")
 
 

@@ -37,8 +37,7 @@ class HarmonyReader(CallReader):
             self.emit("text", held)
             return ""
         self.emit("name", function[1])
-        yield from self.value()
-        return ""
+        return (yield from self.value((START, CHANNEL, END, CALL)))
 
 
 def forms(tools: list[OfferedTool]) -> CallForms:

@@ -7,6 +7,7 @@ from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
 
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
+STOPS = (CLOSING, OPENING)
 FENCED, FENCE = "```json", "```"
 DOUBLED = '{{"name"'  # Qwen 2.5's template shows the form of a call with doubled brackets
 BARE = '{"name"'
@@ -31,46 +32,37 @@ class HermesReader(CallReader):
     def call(self, mark: str) -> Reading[str]:
         self._names = None if mark == OPENING else self._offered
         if mark == FENCED:
-            return (yield from self._fenced())
-        if mark == DOUBLED:
-            return (yield from self._doubled())
-        if mark == BARE:
-            yield from self._bare()
-            return ""
-        held, character = yield from self.spaces(mark)
+            stop = yield from self._between(FENCED, FENCE, (FENCE,))
+        elif mark == OPENING:
+            stop = yield from self._between(OPENING, CLOSING, STOPS)
+        elif mark == DOUBLED:
+            stop = yield from self._doubled()
+        else:
+            stop = yield from self._bare()
+        return stop if stop and stop in self.marks else ""
+
+    def _between(self, opening: str, closing: str, stops: tuple[str, ...]) -> Reading[str | None]:
+        """Read a call between two marks, of which the opening one has been read."""
+        held, character = yield from self.spaces(opening)
         if character != "{":
             self.emit("text", held)
-            return ""
-        stop = yield from self.record(held, (CLOSING, OPENING))
-        if stop is None:
-            return ""
-        stop = stop or (yield from self.until((CLOSING, OPENING)))
-        return OPENING if stop == OPENING else ""
+            return None
+        stop = yield from self.record(held, stops)
+        return (yield from self.end(closing)) if stop == "" else stop
 
-    def _doubled(self) -> Reading[str]:
+    def _doubled(self) -> Reading[str | None]:
         """Read a call in doubled brackets; its mark has been read."""
-        if (yield from self.record(DOUBLED, begun=DOUBLED[1:])) is not None:
-            character = yield from self.next("")
-            self.emit("text", character.removeprefix("}"))
-        return ""
+        stop = yield from self.record(DOUBLED, STOPS, begun=DOUBLED[1:])
+        if stop == "":
+            yield from self.mark(("}",))
+        return stop
 
-    def _bare(self) -> Reading[None]:
+    def _bare(self) -> Reading[str | None]:
         """Read JSON without a mark, of which the beginning has been read. Within a text it is an example."""
         if self._has_text:
             self.emit("text", BARE)
-        else:
-            yield from self.record(BARE, begun=BARE)
-
-    def _fenced(self) -> Reading[str]:
-        """Read a block of JSON; its mark has been read."""
-        held, character = yield from self.spaces(FENCED)
-        if character != "{":
-            self.emit("text", held)
-            return ""
-        stop = yield from self.record(held)
-        if stop is not None:
-            yield from self.until((FENCE,))
-        return ""
+            return None
+        return (yield from self.record(BARE, STOPS, begun=BARE))
 
 
 def forms(tools: list[OfferedTool]) -> CallForms:

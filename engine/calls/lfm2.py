@@ -11,7 +11,6 @@ in vllm-project/vllm.
 
 import json
 import re
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -48,11 +47,7 @@ class Lfm2Reader(CallReader):
 
     def __init__(self, tools: list[OfferedTool]) -> None:
         self._types = {tool.name: types_of(tool) for tool in tools}
-        self._ahead: deque[str] = deque()  # characters that were looked at, to be read again
         super().__init__()
-
-    def next(self, *held: str) -> Reading[str]:
-        return self._ahead.popleft() if self._ahead else (yield from super().next(*held))
 
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
@@ -73,7 +68,9 @@ class Lfm2Reader(CallReader):
         if not is_call:
             self.emit("text", held)
             return ""
-        stop = yield from self.end("" if character == "]" else held)
+        if character != "]":
+            self.again(held)
+        stop = yield from self.end(self.closing)
         return "" if stop == self.closing else stop
 
     def _function(self, held: str, name: str) -> Reading[str | None]:
@@ -196,7 +193,7 @@ class Lfm2Reader(CallReader):
         except EndOfText:
             return ")" in looked
         finally:
-            self._ahead.extendleft(reversed(looked))
+            self.again(looked)
 
 
 def _argument(tokens: list[Token], source: str, end: str) -> _Argument:

@@ -13,42 +13,29 @@ class LlamaReader(CallReader):
     def read(self) -> Reading[None]:
         held, character = yield from self.spaces("")
         if character == "{":
-            yield from self._calls(held)
-        elif TAG.startswith(character):
-            self.emit("text", held[:-1])
-            yield from self._after_letter(character)
-        else:
-            self.emit("text", held)
-        while True:
-            mark = yield from self.text()
-            yield from self.call(mark)
-
-    def _after_letter(self, held: str) -> Reading[None]:
-        """Read what begins like the tag."""
-        while TAG.startswith(held) and held != TAG:
-            held += yield from self.next(held)
-        if held == TAG:
-            yield from self.call(TAG)
-        else:
-            self.emit("text", held)
+            held = yield from self._calls(held)
+        self.again(held)
+        yield from super().read()
 
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
         if character == "{":
-            yield from self._calls(held)
-        else:
-            self.emit("text", held)
+            return (yield from self._calls(held))
+        self.emit("text", held)
         return ""
 
-    def _calls(self, held: str) -> Reading[None]:
-        """Read calls with semicolons or commas between them; "{" has been read."""
+    def _calls(self, held: str) -> Reading[str]:
+        """Read calls with semicolons or commas between them; "{" has been read. Return the mark that has cut
+        them off, or ""."""
         character = "{"
         while character == "{":
-            yield from self.record(held)
+            if stop := (yield from self.record(held, self.marks)):
+                return stop
             held, character = yield from self.spaces("")
             if character in ";,":
                 held, character = yield from self.spaces(held)
-        self.emit("text", held)
+        self.again(held)
+        return ""
 
 
 def forms(tools: list[OfferedTool]) -> CallForms:

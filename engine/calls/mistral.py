@@ -13,12 +13,9 @@ class MistralReader(CallReader):
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
         if character == "[":
-            _, behind = yield from self.records(held)
-            self.emit("text", behind)
-            return ""
+            return (yield from self.records(held, self.marks)) or ""
         if character == "{":
-            yield from self.record(held)
-            return ""
+            return (yield from self.record(held, self.marks)) or ""
         name = character
         while not name.endswith("{"):
             character = yield from self.next(held)
@@ -31,8 +28,7 @@ class MistralReader(CallReader):
             self.emit("text", held)
             return ""
         self.emit("name", called)
-        yield from self.value()
-        return ""
+        return (yield from self.value(self.marks))
 
 
 def list_forms(tools: list[OfferedTool]) -> CallForms:

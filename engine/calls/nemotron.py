@@ -15,18 +15,18 @@ OPENING, CLOSING = "<TOOLCALL>", "</TOOLCALL>"
 
 class NemotronReader(CallReader):
     marks = (OPENING,)
-    closing = CLOSING
 
     def call(self, mark: str) -> Reading[str]:
         held, character = yield from self.spaces(mark)
-        stop: str | None = ""
         if character == "[":
-            stop, held = yield from self.records(held, (CLOSING, OPENING))
+            stop = yield from self.records(held, (CLOSING, OPENING))
         elif character == "{":  # a call that is no list
             stop = yield from self.record(held, (CLOSING, OPENING))
-            held = ""
+        else:
+            self.emit("text", held)
+            return ""
         if stop == "":
-            stop = yield from self.end(held)
+            stop = yield from self.end(CLOSING)
         return stop if stop == OPENING else ""
 
 

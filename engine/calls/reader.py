@@ -1,6 +1,6 @@
 """Finds calls in a text that arrives in pieces.
 
-A format reads characters, one at a time, with a generator that asks for the next one by `yield`. So it is
+A format reads characters, one at a time, with a generator that waits for the next one by `yield`. So it is
 written like a parser of a whole text, and the cuts between the pieces cannot change what it finds. Text that
 turns out to be no call is given back as text.
 """
@@ -8,7 +8,8 @@ turns out to be no call is given back as text.
 import contextlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Generator
+from collections import deque
+from collections.abc import Collection, Generator, Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -28,20 +29,20 @@ _HEADER = re.compile(
 
 
 class EndOfText(Exception):
-    """Raised at a `yield` if there is no next character."""
+    """Raised where the next character is read if there is none."""
 
 
 class CallReader(ABC):
-    """Reads one answer. A format has the marks with which calls begin, and reads what follows one; `closing`
-    is the mark with which they end, or ""."""
+    """Reads one answer. A format has the marks with which calls begin, and reads what follows one."""
 
     marks: tuple[str, ...] = ()
-    closing = ""
 
     def __init__(self, names: Collection[str] | None = None) -> None:
         """names: the functions that may be called; all others are text. None: any."""
         self._names = names
         self._found: list[Found] = []
+        self._ahead: deque[str] = deque()  # characters that were looked at, to be read again
+        self._is_complete = False  # whether there is no text behind those
         self._machine = self.read()
         next(self._machine)
 
@@ -84,108 +85,159 @@ class CallReader(ABC):
 
     def next(self, *held: str) -> Reading[str]:
         """Read a character. held: what is text if there is none; it is joined only then."""
+        if self._ahead:
+            return self._ahead.popleft()
         try:
+            if self._is_complete:
+                raise EndOfText
             return (yield)
         except EndOfText:
+            self._is_complete = True
             self.emit("text", "".join(held))
             raise
 
-    def spaces(self, held: str) -> Reading[tuple[str, str]]:
-        """Skip white space. Return `held` with it and with the next character, and that character."""
+    def again(self, characters: Sequence[str]) -> None:
+        """Have characters that were read, the last ones, read again."""
+        self._ahead.extendleft(reversed(characters))
+
+    def mark(self, marks: tuple[str, ...]) -> Reading[str]:
+        """Read one of the marks if it comes next, and return it. If not, return "": nothing has been read."""
+        begun = ""
+        with contextlib.suppress(EndOfText):
+            while any(mark.startswith(begun) for mark in marks):
+                if begun in marks:
+                    return begun
+                begun += yield from self.next()
+        self.again(begun)
+        return ""
+
+    def spaces(self, held: str, others: str = "") -> Reading[tuple[str, str]]:
+        """Skip white space and the characters `others`. Return `held` with what was skipped and with the next
+        character, and that character."""
         while True:
             character = yield from self.next(held)
             held += character
-            if not character.isspace():
+            if not character.isspace() and character not in others:
                 return held, character
 
-    def value(self) -> Reading[None]:
-        """Read the arguments, a JSON object of which "{" has been read, up to its end."""
+    def value(self, stops: tuple[str, ...]) -> Reading[str]:
+        """Read the arguments, a JSON object of which "{" has been read, up to its end or to one of the marks
+        `stops`, which cuts them off. Return that mark, or ""."""
         self.emit("arguments", "{")
-        brackets = Brackets()
-        brackets.add("{")
-        while brackets.depth:
-            character = yield
-            brackets.add(character)
-            self.emit("arguments", character)
+        brackets, stop = Brackets("{"), ""
+        while brackets.depth and not stop:
+            piece, stop = yield from self.piece(brackets, stops)
+            self.emit("arguments", piece)
+        return stop
 
-    def record(self, before: str, stops: tuple[str, ...] = (), begun: str = "{") -> Reading[str | None]:
+    def piece(self, brackets: "Brackets", stops: tuple[str, ...], *held: str) -> Reading[tuple[str, str]]:
+        """Read on in JSON. Return the next character, or the rest of a text with a mark in it, and ""; or ""
+        and the mark that cuts the JSON off.
+
+        brackets: follows what is read. stops: the marks that cut it off, be it in a text, unless that text
+        ends like one of JSON. held: as in `next`.
+        """
+        stop = yield from self.mark(stops)
+        if not stop:
+            piece = yield from self.next(*held)
+        elif brackets.is_text and (rest := (yield from self._rest_of_text())):
+            piece = stop + rest
+        else:
+            return "", stop
+        for character in piece:
+            brackets.add(character)
+        return piece, ""
+
+    def _rest_of_text(self) -> Reading[str]:
+        """Read the rest of a text of JSON, and return it. Return "" if it has no end, or what follows
+        is no JSON: nothing has been read."""
+        text, behind = "", ""
+        brackets = Brackets('"')
+        with contextlib.suppress(EndOfText):
+            while brackets.is_text:
+                text += yield from self.next()
+                brackets.add(text[-1])
+            while not behind or behind[-1].isspace():
+                behind += yield from self.next()
+        self.again(behind)
+        if behind[-1:] in (",", ":", "}", "]"):
+            return text
+        self.again(text)
+        return ""
+
+    def record(self, before: str, stops: tuple[str, ...], begun: str = "{") -> Reading[str | None]:
         """Read a call as a JSON object with the function's name and its arguments, of which `begun` has been
         read.
 
         before: what is text if it is no call, `begun` included. stops: marks that end it, too. Return the
         mark that has ended it, or ""; None if it is text.
         """
-        body = ""  # behind `begun`
+        body, stop = "", ""  # behind `begun`
         may_be_header = True  # only the first object within can be the arguments
-        brackets = Brackets()
-        for character in begun:
-            brackets.add(character)
-        while brackets.depth:
-            character = yield from self.next(before, body)
-            body += character
-            brackets.add(character)
-            if may_be_header and character == "{" and not brackets.is_text:
+        brackets = Brackets(begun)
+        while brackets.depth and not stop:
+            piece, stop = yield from self.piece(brackets, stops, before, body)
+            body += piece
+            if may_be_header and piece == "{" and not brackets.is_text:
                 may_be_header = False
                 if self._is_header(begun + body):
                     self.emit("name", self._name)
-                    yield from self.value()
-                    return (yield from self.rest(stops))
-            stop = "" if brackets.is_text else next((mark for mark in stops if body.endswith(mark)), "")
-            if stop:
-                body = body[: -len(stop)]
-                if self._is_whole(begun + body):
-                    return stop
-                self.emit("text", before + body)
-                if stop in self.marks:
-                    return stop
-                self.emit("text", stop)
-                return None
+                    stop = yield from self.value(stops)
+                    return stop or (yield from self.rest(stops))
         if self._is_whole(begun + body):
-            return ""
+            return stop
         self.emit("text", before + body)
+        if stop in self.marks:
+            return stop
+        self.emit("text", stop)
         return None
 
-    def records(self, held: str, stops: tuple[str, ...] = ()) -> Reading[tuple[str, str]]:
+    def records(self, held: str, stops: tuple[str, ...]) -> Reading[str | None]:
         """Read a list of calls as JSON objects, of which "[" has been read.
 
         held: what is text if it is no list, "[" included. stops: marks that end a call and the list, too.
-        Return the mark that has ended them, or "", and what has been read behind the calls, without the
-        list's end.
+        Return the mark that has ended them, or ""; None if it is text.
         """
+        is_list = False
         while True:
             held, character = yield from self.spaces(held)
             if character == "{":
                 if stop := (yield from self.record(held, stops)):
-                    return stop, ""
-                held = ""
-            elif character != "," or held.strip() != ",":
-                return "", "" if held.strip() == "]" else held
-
-    def end(self, held: str) -> Reading[str]:
-        """Read the closing mark, with white space before it. held: how much of that has been read. Return the
-        mark, or that of the next call if it comes instead; "" if what is there is text."""
-        stops = (self.closing, *self.marks)
-        if not held.strip():
-            held, _ = yield from self.spaces(held)
-        while (begun := held.lstrip()) not in stops:
-            if not any(mark.startswith(begun) for mark in stops):
+                    return stop
+                held, is_list = "", True
+            elif not is_list:
                 self.emit("text", held)
+                return None
+            elif held.strip() != ",":
+                self.again("" if held.strip() == "]" else held)
                 return ""
-            held += yield from self.next(held)
-        return begun
 
     def rest(self, stops: tuple[str, ...]) -> Reading[str]:
-        """Skip what follows the arguments: up to the end of the object around them, or one of `stops`."""
-        brackets = Brackets()
-        brackets.add("{")
-        skipped = ""
-        while brackets.depth:
-            character = yield
-            skipped += character
-            brackets.add(character)
-            if stop := next((mark for mark in stops if skipped.endswith(mark)), ""):
-                return stop
-        return ""
+        """Skip what follows the arguments, up to the end of the object around them or to one of the marks
+        `stops`, and return that mark, or "". What cannot belong to the object is read again."""
+        held = ""
+        for following in (",", '"'):
+            held, character = yield from self.spaces(held)
+            if character == "}":
+                return ""
+            if character != following:
+                self.again(held)
+                return ""
+        brackets, stop = Brackets('{"'), ""
+        while brackets.depth and not stop:
+            piece, stop = yield from self.piece(brackets, stops, held)
+            held += piece
+        return stop
+
+    def end(self, closing: str) -> Reading[str]:
+        """Read the closing mark, with white space and needless brackets before it. Return it, or the mark of
+        the next call if that comes instead. Return "" if neither comes: nothing has been read."""
+        held, character = yield from self.spaces("", "}]")
+        self.again(character)
+        stop = yield from self.mark((closing, *self.marks))
+        if not stop:
+            self.again(held[:-1])
+        return stop
 
     def until(self, marks: tuple[str, ...]) -> Reading[str]:
         """Skip text up to one of the marks, and return that."""
@@ -197,7 +249,7 @@ class CallReader(ABC):
         with which the text ends. begun: how much of the text has been read."""
         text = begun
         while not text.endswith(marks):
-            text += yield
+            text += yield from self.next()
         stop = next(mark for mark in marks if text.endswith(mark))
         return text.removesuffix(stop), stop
 
@@ -250,22 +302,46 @@ class CallReader(ABC):
 
 class Brackets:
     """Follows the brackets of JSON, character by character. Attributes: `depth`, how many are open;
-    `is_text`, whether the place is within a text."""
+    `is_text`, whether the place is within a text.
 
-    def __init__(self) -> None:
-        self.depth = 0
+    A closing bracket closes the nearest one of its kind and all within; without one of its kind, it is taken
+    for the wrong one, and closes the nearest.
+    """
+
+    def __init__(self, begun: str) -> None:
+        """begun: the JSON so far."""
+        self._open: list[str] = []
+        self._braces = 0  # how many of those are "{"
         self.is_text = False
         self._is_escaped = False
+        for character in begun:
+            self.add(character)
+
+    @property
+    def depth(self) -> int:
+        return len(self._open)
 
     def add(self, character: str) -> None:
         if self._is_escaped:
             self._is_escaped = False
-        elif self.is_text:
-            self._is_escaped = character == "\\"
-            self.is_text = character != '"'
+        elif character == "\\":
+            self._is_escaped = True
         elif character == '"':
-            self.is_text = True
+            self.is_text = not self.is_text
+        elif self.is_text:
+            pass
         elif character in "{[":
-            self.depth += 1
-        elif character in "}]":
-            self.depth -= 1
+            self._open.append(character)
+            self._braces += character == "{"
+        elif character == "}":
+            self._close("{", self._braces)
+        elif character == "]":
+            self._close("[", self.depth - self._braces)
+
+    def _close(self, opening: str, count: int) -> None:
+        """Close a bracket, of whose kind `count` are open."""
+        while self._open:
+            closed = self._open.pop()
+            self._braces -= closed == "{"
+            if closed == opening or not count:
+                return

@@ -236,6 +236,66 @@ def test_what_is_read(name, text, expected):
     assert found(name, text) == expected
 
 
+NOW = '<tool_call>{"name": "now", "arguments": {}}</tool_call>'
+TOLD = ("call", "now", "{}")
+CUT = [  # calls that are cut off: the parts with the arguments as they are
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"city": "Rome"</tool_call>So.' + NOW,
+     [("call", "weather", '{"city": "Rome"'), ("text", "", "So."), TOLD]),
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"city": "Ro</tool_call>So.' + NOW,
+     [("call", "weather", '{"city": "Ro'), ("text", "", "So."), TOLD]),
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"city": "Ro</tool_call>So.',
+     [("call", "weather", '{"city": "Ro'), ("text", "", "So.")]),
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"city": "Ro' + NOW,
+     [("call", "weather", '{"city": "Ro'), TOLD]),
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"city": ["Rome"}}</tool_call>So.',
+     [("call", "weather", '{"city": ["Rome"}'), ("text", "", "So.")]),
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"days": 3]}</tool_call>So.',
+     [("call", "weather", '{"days": 3]'), ("text", "", "So.")]),
+    ("hermes", '<tool_call>{"arguments": {"city": "Ro</tool_call>So.' + NOW,
+     [("text", "", '<tool_call>{"arguments": {"city": "Ro</tool_call>So.'), TOLD]),
+    ("hermes", '<tool_call>{"name": "now", "arguments": {}}}</tool_call>So.', [TOLD, ("text", "", "So.")]),
+    ("hermes", '<tool_call>{"name": "now", "arguments": {}}\nSo.', [TOLD, ("text", "", "So.")]),
+    ("hermes", '<tool_call>{"name": "now", "arguments": {}\nSo.' + NOW, [TOLD, ("text", "", "So."), TOLD]),
+    ("hermes", '```json\n{"name": "weather", "arguments": {"city": "Rome"```So.',
+     [("call", "weather", '{"city": "Rome"'), ("text", "", "So.")]),
+    ("hermes", '{"name": "weather", "arguments": {"city": "Rome"' + NOW,
+     [("call", "weather", '{"city": "Rome"'), TOLD]),
+    ("mistral", '[TOOL_CALLS]weather[ARGS]{"city": "Ro[TOOL_CALLS]now[ARGS]{}So.',
+     [("call", "weather", '{"city": "Ro'), TOLD, ("text", "", "So.")]),
+    ("mistral", '[TOOL_CALLS]weather[ARGS]{"city": ["Rome"}So.',
+     [("call", "weather", '{"city": ["Rome"}'), ("text", "", "So.")]),
+    ("mistral list", '[TOOL_CALLS][{"name": "now", "arguments": {}, {"name": "now", "arguments": {}'
+     '[TOOL_CALLS][{"name": "now", "arguments": {}}]So.', [TOLD, TOLD, TOLD, ("text", "", "So.")]),
+    ("mistral list", '[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "ab',
+     [TOLD, ("text", "", ', "id": "ab')]),
+    ("llama", '{"name": "now", "parameters": {}\nSo.', [TOLD, ("text", "", "So.")]),
+    ("llama", '{"name": "weather", "parameters": {"city": <|python_tag|>{"name": "now", "parameters": {}}'
+     '<|python_tag|>{"name": "now", "parameters": {}}', [("call", "weather", '{"city": '), TOLD, TOLD]),
+    ("nemotron", '<TOOLCALL>[{"name": "weather", "arguments": {"city": "Ro</TOOLCALL>So.',
+     [("call", "weather", '{"city": "Ro'), ("text", "", "So.")]),
+    ("lfm2", '<|tool_call_start|>[{"name": "weather", "arguments": {"city": "Rome"<|tool_call_end|>So.',
+     [("call", "weather", '{"city": "Rome"'), ("text", "", "So.")]),
+    ("harmony", '<|channel|>commentary to=functions.weather<|message|>{"city": "Ro<|call|>'
+     "<|start|>assistant<|channel|>final<|message|>So.",
+     [("call", "weather", '{"city": "Ro'), ("text", "", "So.")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), CUT)
+def test_a_call_that_is_cut_off_takes_nothing_that_follows(name, text, expected):
+    assert [(part.kind, part.name, part.text) for part in read(name, list(text))] == expected
+
+
+def test_a_text_with_a_mark_is_given_once_it_has_ended_like_one_of_json():
+    reader = FORMS["hermes"].reader(TOOLS)
+    assert reader.add('<tool_call>{"name": "x", "arguments": {"a": "b</tool_') == [
+        ("name", "x"),
+        ("arguments", '{"a": "b'),
+    ]
+    assert reader.add('call> {\\"c" ') == []
+    assert reader.add(", ") == [("arguments", '</tool_call> {\\"c" , ')]
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_text_without_marks_stays_as_it_is(name):
     text = " Call me { maybe }, <b>now</b> [1, 2] \n"
@@ -280,6 +340,9 @@ DEEP = [
     "<tool_call>{" * 5000, "<tool_call>now<arg_key>" * 1000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000,
     "[" * 100000, "<|tool_call>call:now{a:" + "[{b:" * 5000, "<|tool_call>" * 1000,
     '<TOOLCALL>[{"name":"' + "{" * 50_000,
+    '<tool_call>{"name": "x", "arguments": {"a": "' * 2000, '[TOOL_CALLS]x{"a":"' * 5000,
+    '<tool_call>{"name": "x", "arguments": {"a": "' + '<tool_call>{\\"' * 5000,
+    '<tool_call>{"name": "now"}' + "}" * 100_000,
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
