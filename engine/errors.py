@@ -6,6 +6,7 @@ Independent of torch, Qt and the protocol. A new kind of error takes one new cla
 import _thread
 import errno
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 
@@ -165,6 +166,17 @@ class DiskProblem(SpecExecError):
     kind = "disk"
 
 
+class KernelsNotStored(DiskProblem):
+    """A full disk on which what is compiled for a graphics card cannot be stored. No kernel is at fault."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The disk is full: what is compiled for the graphics card cannot be stored.",
+            "Free some space in your home folder and in that for temporary files, or set TRITON_CACHE_DIR to "
+            "a folder on another disk; then try again.",
+        )
+
+
 class MissingExtra(SpecExecError):
     """A command whose optional packages are not installed."""
 
@@ -209,6 +221,31 @@ NO_THREADS = (
 )
 
 
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and those in whose handling it was raised."""
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__
+
+
+# What systems say if a disk is full, or the user's share of it. The words are for errors of other programs.
+_DISK_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
+_DISK_FULL_ON_WINDOWS = {39, 112}  # ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL
+DISK_FULL_WORDS = r"No space left on device|Disk quota exceeded|not enough space on the disk"
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether a disk that is full has caused an error. Those in whose handling it was raised count
+    too."""
+    return any(
+        (isinstance(link, OSError) and link.errno in _DISK_FULL)
+        or getattr(link, "winerror", None) in _DISK_FULL_ON_WINDOWS
+        or re.search(DISK_FULL_WORDS, str(link))
+        for link in _behind(error)
+    )
+
+
 # What libraries for graphics cards say if memory for an allocation is missing. Only torch's own allocator has
 # a class for it; the others raise RuntimeError: cuBLAS, cuDNN and cuSOLVER with their workspaces
 # ("CUSOLVER_STATUS_ALLOC_FAILED"), graphs, the driver ("CUDA driver error: out of memory"), Triton where it
@@ -232,14 +269,12 @@ def exhausted_tier(error: BaseException) -> Literal["vram", "ram"] | None:
     The errors in whose handling it was raised count too: what fails within a recorded graph is followed by a
     complaint about the recording.
     """
-    link: BaseException | None = error
-    while link is not None:
+    for link in _behind(error):
         text = str(link)
         if type(link).__name__ == "OutOfMemoryError" or _NO_MEMORY_ON_CARD.search(text):
             return "vram"
         if _lacks_ram(link) or "DefaultCPUAllocator" in text:
             return "ram"
-        link = link.__cause__ or link.__context__
     return None
 
 
@@ -282,15 +317,13 @@ _CARD_FAULT = (
 def card_stopped(error: BaseException) -> StopCause | None:
     """Return why a graphics card has stopped, according to an error; None if it has not. The errors in whose
     handling it was raised count too."""
-    link: BaseException | None = error
-    while link is not None:
+    for link in _behind(error):
         text = str(link)
         is_of_card = "CUDA" in text or "HIP" in text or type(link).__name__ == "AcceleratorError"
         if is_of_card and any(words in text for words in _KERNEL_FAILED):
             return "kernel"
         if is_of_card and any(words in text for words in _CARD_FAULT):
             return "fault"
-        link = link.__cause__ or link.__context__
     return None
 
 

@@ -1,21 +1,18 @@
 """Check free space on a disk, copy large files, and translate file-system errors for the user."""
 
-import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from engine.errors import DiskProblem, SpecExecError
+from engine.errors import DiskProblem, SpecExecError, is_disk_full
 from engine.files import replacing
 from engine.hub.errors import DiskFull
 from engine.hub.stop import Stop
 
 READ_NBYTES = 1 << 20
 RESERVE = 256 << 20  # bytes left free for the system: a full disk does more harm than a paused download
-_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_FULL_ON_WINDOWS = {39, 112}  # ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL
 
 
 @contextmanager
@@ -31,7 +28,7 @@ def named_errors(doing: str) -> Iterator[None]:
 
 
 def problem(error: OSError, doing: str) -> SpecExecError:
-    if error.errno in _FULL or getattr(error, "winerror", None) in _FULL_ON_WINDOWS:
+    if is_disk_full(error):
         return DiskFull(
             f"The disk is full: {doing} had to stop.", "Free some space and resume; nothing is lost."
         )

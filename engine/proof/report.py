@@ -73,7 +73,7 @@ def write(report: CardReport, file: Path) -> None:
 
 def table(report: CardReport) -> list[str]:
     """Return the lines of the table: each way that was tried, with the way that replaces it below, and, if
-    the card can be used, kernels that could not be tried, for which memory was missing."""
+    the card can be used, kernels that could not be tried, as memory or space on the disk was missing."""
     tried = {(each.kernel, each.way) for each in report.tried}
     unchecked = [
         TriedWay(kernel, way, "unchecked")

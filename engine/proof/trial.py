@@ -42,8 +42,8 @@ class TriedWay(Struct, frozen=True):
     None if that was not measured.
 
     Outcomes: "slow": it is right, but a safer way takes less time; "suspected": it was right when it was
-    tried, but the card stopped later; "unchecked": it could not be tried, as memory was missing;
-    "unreachable": the card cannot be used now, whatever the kernel.
+    tried, but the card stopped later; "unchecked": it could not be tried, as memory or space on the disk was
+    missing; "unreachable": the card cannot be used now, whatever the kernel.
     """
 
     kernel: str

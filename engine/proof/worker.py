@@ -9,7 +9,7 @@ import msgspec
 import torch
 
 from engine import ways
-from engine.errors import card_stopped, exhausted_tier
+from engine.errors import card_stopped, exhausted_tier, is_disk_full
 from engine.proof.card import CudaCard, TestedCard
 from engine.proof.checks import CHECKS
 from engine.proof.speed import Differs, Slow
@@ -60,7 +60,7 @@ def tried(card: TestedCard, trial: Trial) -> TriedWay:
 
 def _outcome(card: TestedCard, error: Exception) -> Outcome:
     """Return what an error says about a way."""
-    if exhausted_tier(error):
+    if exhausted_tier(error) or is_disk_full(error):
         return "unchecked"
     if card_stopped(error) == "fault":
         return "unreachable"

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.errors import SpecExecError
+from engine.errors import DISK_FULL_WORDS, SpecExecError
 from engine.hub.errors import DiskFull
 from engine.launch import interpreter
 from engine.runtime.backends import Backend
@@ -72,7 +72,7 @@ _OFFLINE = "Or set up the engine from a runtime file, which needs no network."
 # (pattern in uv's output, error, message, hint). The first entry whose pattern is found applies.
 _FAULTS: tuple[tuple[str, type[SpecExecError], str, str], ...] = (
     (
-        r"No space left on device|Disk quota exceeded|not enough space on the disk|os error (?:28|112|122)\b",
+        rf"{DISK_FULL_WORDS}|os error (?:28|112|122)\b",
         DiskFull,
         "The disk is full.",
         "Free some space and try again; finished downloads are kept.",

@@ -104,6 +104,24 @@ def test_memory_that_ran_out_is_told_from_other_errors(error, tier):
     assert errors.exhausted_tier(wrapped) == tier
 
 
+@pytest.mark.parametrize(
+    ("error", "full"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), True),
+        (OSError(getattr(errno, "EDQUOT", errno.ENOSPC), "Disk quota exceeded"), True),
+        (RuntimeError("ptxas fatal: cannot write to a file: No space left on device"), True),
+        (OSError(errno.EACCES, "Permission denied"), False),
+        (RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB"), False),
+    ],
+    ids=str,
+)
+def test_a_full_disk_is_told_from_other_errors(error, full):
+    assert errors.is_disk_full(error) == full
+    wrapped = ValueError("it does not compile")
+    wrapped.__cause__ = error
+    assert errors.is_disk_full(wrapped) == full
+
+
 def test_an_interrupt_where_no_thread_can_be_started_is_not_from_the_keyboard(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")

@@ -6,6 +6,7 @@ from typing import Any
 from torch import Tensor
 
 from engine import firsts
+from engine.errors import KernelsNotStored, is_disk_full
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ class Launch:
 
     def __call__(self, grid: tuple[int, int, int], *args: Tensor | int | None) -> None:
         """Launch the kernel on the device of `args`, its first arguments, which is the current one. Raises
-        KernelRefused, at once if that is known."""
+        KernelRefused, at once if that is known; KernelsNotStored."""
         kind = self.kind_of(args)
         if (compiled := self._compiled.get(kind)) is not None:
             compiled[grid](*args, *self._constants)
@@ -53,7 +54,11 @@ class Launch:
             # Products and sums are rounded separately, so that unpacked numbers equal the reference's to the
             # last bit. The interpreter compiles nothing, so nothing is kept.
             return self._kernel[grid](*args, *self._constants, enable_fp_fusion=False)
-        except TritonError as error:
+        except Exception as error:  # whatever a compiler or a file system raises
+            if is_disk_full(error):
+                raise KernelsNotStored from error
+            if not isinstance(error, TritonError):
+                raise
             name = getattr(self._kernel, "__name__", "a kernel")
             # Only the words: the error would hold what was computed with in memory.
             self._refused[kind] = reason = f"{type(error).__name__} in {name}: {error}"

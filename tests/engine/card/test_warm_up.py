@@ -8,7 +8,7 @@ import torch
 
 from engine import firsts, protocol, ways
 from engine.checkpoints import open_checkpoint
-from engine.errors import CardFailed, DiskSilent, Interrupted, StreamBroken
+from engine.errors import CardFailed, DiskSilent, Interrupted, KernelsNotStored, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.proof import record
@@ -216,7 +216,9 @@ def test_missing_memory_says_nothing_about_a_kernel(load_packed, proof, monkeypa
     assert proof.tried == before
 
 
-@pytest.mark.parametrize("error", [StreamBroken("The file is gone."), DiskSilent("it", 60.0)], ids=repr)
+@pytest.mark.parametrize(
+    "error", [StreamBroken("The file is gone."), DiskSilent("it", 60.0), KernelsNotStored()], ids=repr
+)
 def test_an_error_of_the_disk_says_nothing_about_a_kernel(load_packed, proof, monkeypatch, error):
     def fail(*args):
         raise error

@@ -1,5 +1,7 @@
 """Each kernel is sabotaged in turn: its ladder takes exactly one step, says so, and the result is right."""
 
+import errno
+
 import numpy as np
 import pytest
 import torch
@@ -334,9 +336,14 @@ def test_a_fault_that_no_kernel_causes_says_nothing_about_one(monkeypatch):
     assert ladder.chosen("graphs", tried) == "replay"
 
 
-def test_missing_memory_says_nothing_about_a_kernel(monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("CUDA error: out of memory"), OSError(errno.ENOSPC, "No space left on device")],
+    ids=str,
+)
+def test_missing_memory_or_disk_space_says_nothing_about_a_kernel(monkeypatch, error):
     def full():
-        raise RuntimeError("CUDA error: out of memory")
+        raise error
 
     card = sabotage(monkeypatch, "graphs", "replay", full)
     tried, tester = proven(card, ["graphs"])

@@ -1,5 +1,6 @@
 """Kernels are launched as Triton launches them, on a card that does nothing."""
 
+import errno
 from dataclasses import replace
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from engine import firsts
 from engine.checkpoints import Groups
+from engine.errors import KernelsNotStored
 from engine.quantization import triton as kernels
 from engine.quantization.parts import typed_parts
 from engine.quantization.random_matrix import random_packed
@@ -111,6 +113,29 @@ def test_what_is_refused_is_refused_to_its_own_types_and_sizes_only(monkeypatch,
     with pytest.raises(KernelRefused, match="OutOfResources"):
         multiplied(small)
     of_groups._product.cache_clear()
+
+
+def test_a_full_disk_is_named_and_no_kernel_is_refused(card, monkeypatch):
+    from triton.runtime import cache
+    from triton.runtime.errors import PTXASError
+
+    from engine.quantization.triton import split
+
+    launch = Launch(split.sum_kernel, 2 * split.SUMS)  # which no other test compiles
+    parts, out = torch.zeros(96, 64), torch.zeros(64)
+    for error in (OSError(errno.ENOSPC, "No space left on device"), PTXASError("No space left on device")):
+
+        def full(*args, error=error, **kwargs):
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(cache.FileCacheManager, "put", full)
+            with pytest.raises(KernelsNotStored, match="disk is full") as named:
+                launch((1, 1, 1), parts, out, 64, 2)
+        assert "TRITON_CACHE_DIR" in named.value.hint
+    assert card.launched == []
+    launch((1, 1, 1), parts, out, 64, 2)
+    assert len(card.launched) == 1
 
 
 def test_each_piece_of_a_streamed_pass_is_unpacked_by_one_launch(card):
