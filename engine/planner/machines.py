@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from engine.assets import RESOURCES
-from engine.machine import CardSpeed, Cpu
+from engine.machine import CardSpeed, Cpu, Gpu
 from engine.machine import Machine as Probed
 
 GIB = 2**30
@@ -41,7 +41,8 @@ class Compute:
     0; `itemsize`: bytes per number in computation; `launch_s`: seconds of the processor for each piece of a
     matrix that it launches on a card; `packing_s`: seconds in which one core brings a streamed byte into the
     tiles of compiled passes; 0 elsewhere; `halves`: whether it multiplies in float16, while numbers between
-    products are float32 (`engine.quantization.halves`).
+    products are float32 (`engine.quantization.halves`); `fused_share`: the share of `flops` that products by
+    packed weights reach that are not unpacked first.
     """
 
     flops: float
@@ -54,6 +55,7 @@ class Compute:
     launch_s: float = 0.0
     packing_s: float = 0.0
     halves: bool = False
+    fused_share: float = 1.0
 
     @property
     def unpacks(self) -> bool:
@@ -125,8 +127,7 @@ def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection
     gpu = next((gpu for gpu in probed.gpus if gpu.free_nbytes), None)
     link, one_stream, card, vram = UNMEASURED_LINK, False, None, 0
     if gpu is not None:
-        known = max((name for name in cards if name in gpu.name), key=len)
-        card, vram = cards[known], gpu.free_nbytes or 0
+        card, vram = cards[_card_name(gpu, cards)], gpu.free_nbytes or 0
         card = replace(card, halves=card.halves or gpu.before_ampere)
         if gpu.speed is not None:
             card = measured_card(card, gpu.speed, formats)
@@ -141,6 +142,15 @@ def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection
         *(vram, probed.memory.available_nbytes, link, disk, card),
         *(processor(cores, features), compiled_processor(cores, features), one_stream),
     )
+
+
+def _card_name(gpu: Gpu, names: Collection[str]) -> str:
+    """Return the name, of these, that stands for a card: the longest in its own. A card before Ampere that is
+    not listed is taken for the slowest of its kind; names of those with cores for matrices have "RTX"."""
+    known = max((name for name in names if name in gpu.name), key=len)
+    if known or not gpu.before_ampere:
+        return known
+    return "RTX 2060" if "RTX" in gpu.name else "GTX 16"
 
 
 def _cores(cpu: Cpu) -> tuple[int, set[str]]:
@@ -214,9 +224,12 @@ KERNEL_S = 5e-6
 LAUNCH_S = 30e-6 + 2 * KERNEL_S
 
 
-def graphics_card(tflops: float, memory_gb_per_s: float, halves: bool = False) -> Compute:
+def graphics_card(
+    tflops: float, memory_gb_per_s: float, halves: bool = False, fp32_tflops: float | None = None
+) -> Compute:
     """Return the speed of a graphics card. tflops: TFLOP/s of dense 16-bit products accumulated in float32.
-    Both are as in the card's data sheet. halves: as in `Compute`.
+    Both are as in the card's data sheet. halves: as in `Compute`. fp32_tflops: TFLOP/s without cores for
+    matrices, if Triton's products by packed weights do without them (`engine.quantization.triton.cores`).
 
     The speed is an estimate, as no card was measured: products reach half of the data sheet's figure, and
     reading reaches 80 %; unpacking a weight reads four and a half bits and writes two bytes.
@@ -232,6 +245,7 @@ def graphics_card(tflops: float, memory_gb_per_s: float, halves: bool = False) -
         itemsize=2,
         launch_s=LAUNCH_S,
         halves=halves,
+        fused_share=(fp32_tflops or tflops) / tflops,
     )
 
 

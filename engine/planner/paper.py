@@ -101,8 +101,8 @@ def comparison() -> Iterator[Compared]:
             published=each,
             tokens_per_pass=tokens,
             published_s=tokens / each.tokens_per_second,
-            # It has 16 bits between products, too.
-            predicted_s=iteration_s(pair, tokens, each.link, replace(card, halves=False)),
+            # It has 16 bits between products, too, and kernels of its own.
+            predicted_s=iteration_s(pair, tokens, each.link, replace(card, halves=False, fused_share=1.0)),
             published_plain_s=each.speed_up and each.speed_up / each.tokens_per_second,
             predicted_plain_s=sum(target.layers) / each.link,
             ours=plan_for(machine, pair, Asked(CONTEXT, budget=each.budget, device="cuda")),

@@ -36,8 +36,10 @@ def pass_s(
     head, of_all = model.table_weights, model.layer_weights * of_layers
     weights = of_all * model.touched(rows) + head
     products = 2 * (of_all * model.active * rows + head * (rows if logits is None else logits))
-    seconds = products / compute.flops + len(model.layers) * compute.layer_s
-    if not unpacked and rows <= compute.fused_rows:
+    is_fused = not unpacked and rows <= compute.fused_rows
+    flops = compute.flops * (compute.fused_share if is_fused and model.packed else 1.0)
+    seconds = products / flops + len(model.layers) * compute.layer_s
+    if is_fused:
         stored = sum(model.layers) * of_layers * model.touched(rows) + model.head
         return seconds + stored * (1.0 if compute.unpacks else model.expansion) / compute.memory
     if model.packed and not unpacked:

@@ -105,7 +105,8 @@ def kernels(matrix: SizedMatrix, rows: int, compute: Compute) -> Iterator[float]
     is launched, by the arithmetic of `engine.planner.prediction.pass_s`."""
     height, columns = matrix.shape
     if not isinstance(matrix.format, PlainFormat) and rows <= compute.fused_rows:
-        yield matrix.nbytes / compute.memory + 2 * height * columns * rows / compute.flops
+        flops = compute.flops * compute.fused_share
+        yield matrix.nbytes / compute.memory + 2 * height * columns * rows / flops
         return
     for count in cut_rows(height, unpacked_rows(columns)):
         weights = count * columns

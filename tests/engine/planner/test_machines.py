@@ -84,7 +84,7 @@ def test_cards_before_ampere_multiply_in_float16_and_keep_float32(here, capabili
 
 def test_cards_before_ampere_are_known_by_name_too():
     old = {name for name, card in cards().items() if card.halves}
-    assert old == {"RTX 2080 Ti", "Tesla T4", "GTX 16", "GTX 1660", "GTX 1660 Ti"}
+    assert old == {"RTX 2060", "RTX 2080 Ti", "Tesla T4", "GTX 16", "GTX 1660", "GTX 1660 Ti"}
     assert data_sheet("Tesla T4") == {"halves": 65e12, "memory": 320e9}
     assert data_sheet("NVIDIA GeForce RTX 3060").keys() == {"dense", "memory"}
 
@@ -99,6 +99,36 @@ def test_turing_without_cores_for_matrices_is_not_taken_for_a_usual_card(here, n
     assert found == cards()[listed]
     assert found.halves
     assert found.flops < cards()["Tesla T4"].flops / 10
+
+
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("NVIDIA T1000", "GTX 16"),
+        ("NVIDIA GeForce MX450", "GTX 16"),
+        ("NVIDIA GeForce RTX 2070 SUPER", "RTX 2060"),
+        ("Quadro RTX 5000", "RTX 2060"),
+    ],
+)
+def test_a_card_before_ampere_that_is_not_listed_is_planned_as_the_slowest_of_its_kind(here, name, listed):
+    gpu = replace(GPU, name=name, compute_capability=(7, 5))
+    found = profile_of(replace(here, gpus=(gpu,)), cards()).card
+    assert found == cards()[listed]
+    assert found.flops < cards()[""].flops / 2
+    newer = replace(gpu, compute_capability=(8, 6))
+    assert profile_of(replace(here, gpus=(newer,)), cards()).card == cards()[""]
+
+
+def test_products_of_packed_weights_before_ampere_reach_what_cards_reach_without_cores_for_matrices(here):
+    reached = {name: card.flops * card.fused_share for name, card in cards().items() if card.halves}
+    assert reached["Tesla T4"] == pytest.approx(4.05e12)
+    assert reached["RTX 2080 Ti"] == pytest.approx(6.7e12)
+    assert reached["GTX 1660"] == cards()["GTX 1660"].flops
+    assert {card.fused_share for card in cards().values() if not card.halves} == {1.0}
+    speed = CardSpeed(2e13, 400.0, {"Q4_K": 3e11}, ("Q4_K",), now())
+    gpu = replace(GPU, name="Tesla T4", compute_capability=(7, 5), speed=speed)
+    measured = profile_of(replace(here, gpus=(gpu,)), cards(), ["Q4_K"]).card
+    assert measured.flops * measured.fused_share == pytest.approx(2e13 * 8.1 / 65)
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,16 @@ def test_many_rows_are_read_and_written_more_often_on_cards_before_ampere():
     assert pass_s(target, 16, old, False) == pass_s(target, 16, CARD, False), "kernels read float32"
 
 
+def test_few_rows_take_longer_where_packed_weights_are_multiplied_without_cores_for_matrices():
+    old = replace(CARD, fused_share=0.25)
+    products = 2 * 16 * (TARGET.layer_weights + TARGET.table_weights)
+    more = pass_s(TARGET, 16, old, False) - pass_s(TARGET, 16, CARD, False)
+    assert more == pytest.approx(3 * products / CARD.flops)
+    plain = outline(packed=False)
+    for rows, model, unpacked in ((17, TARGET, False), (16, TARGET, True), (16, plain, False)):
+        assert pass_s(model, rows, old, unpacked) == pass_s(model, rows, CARD, unpacked)
+
+
 def test_a_mixture_reads_only_the_experts_it_uses():
     mixture = outline(active=0.25)
     assert mixture.touched(1) == 0.25

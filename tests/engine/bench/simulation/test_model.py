@@ -107,7 +107,9 @@ def test_kernels_are_launched_for_the_pieces_that_are_unpacked():
     assert sum(seconds) == pytest.approx(
         29_696 * 8192 * (1 / CARD.unpack + CARD.itemsize / CARD.memory + 128 / CARD.flops)
     )
-    assert len(list(kernels(matrix, CARD.fused_rows, CARD))) == 1
+    (fused,) = kernels(matrix, CARD.fused_rows, CARD)
+    (without_cores,) = kernels(matrix, CARD.fused_rows, replace(CARD, fused_share=0.25))
+    assert without_cores - fused == pytest.approx(3 * 2 * CARD.fused_rows * 29_696 * 8192 / CARD.flops)
     old = list(kernels(matrix, 64, replace(CARD, halves=True)))
     moved = 64 * (10 * 29_696 + 10 * 8192)
     assert sum(old) - sum(seconds) == pytest.approx(moved / CARD.memory, rel=1e-3)
