@@ -87,11 +87,19 @@ class Server:
             self._tasks.done()
             if self._now is not before:
                 self._tell_others(task.client, self._now or protocol.NowLoaded(loaded=None, by=None))
+            self._prepare()
         if self._rendezvous:
             self._rendezvous.withdraw()
         self._engine.unload()
         for client in list(self._clients.values()):
             client.flush()
+
+    def _prepare(self) -> None:
+        """Let the engine prepare for longer texts while no request waits."""
+        try:
+            self._engine.prepare(self._tasks.has_work)
+        except Exception as error:  # whatever a driver raises; the answer that needs it meets it again
+            log.warning("Nothing could be prepared for longer texts: %s", error)
 
     def _end(self, reason: str, status: int = 0) -> NoReturn:
         if self._rendezvous:

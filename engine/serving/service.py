@@ -132,6 +132,14 @@ class EngineService:
                 note = self._build(job, note)
                 self._describe(self.fitted.reduced or self.fitted.note)
 
+    def prepare(self, ends: Callable[[], bool]) -> None:
+        """Do what answers over longer texts would have to do first, until `ends` returns true. For moments
+        when nobody waits for an answer."""
+        if self.session is not None:
+            from engine.serving.warm_up import record_ahead
+
+            record_ahead(self.session, ends)
+
     def _with_drafter(self, request: protocol.Chat) -> protocol.Chat:
         """Return the request with the usual drafter if its own needs heads that were given up, in this answer
         or before: the text is the same."""

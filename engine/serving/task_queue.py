@@ -82,6 +82,11 @@ class TaskQueue:
             self._tasks.popleft()
             self._tell()
 
+    def has_work(self) -> bool:
+        """Return whether there is a request, or the queue is closed."""
+        with self._arrived:
+            return bool(self._tasks) or self._is_closed
+
     def close(self) -> None:
         """Cancel all requests, and let `first` return None."""
         with self._arrived:

@@ -1,7 +1,8 @@
-"""Lets a card compile kernels and record passes while a pair is loaded, so that no answer waits for it."""
+"""Lets a card compile kernels and record passes while a pair is loaded, or between answers, so that no answer
+waits for that."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from engine.errors import BadOption, SpecExecError, card_stopped, exhausted_tier
 from engine.proof.card_proof import CardProof
@@ -50,6 +51,15 @@ def warm_up(job: LoadJob, session: Session, drafter: str, proof: CardProof | Non
         take(step)
     if steps:
         job.report("compiling", len(steps), len(steps))
+
+
+def record_ahead(session: Session, ends: Callable[[], bool]) -> None:
+    """Let a card record passes over longer texts than that of the last answer, as long as `ends` returns
+    false. Called between answers."""
+    if session.pair.target.model.device != "cpu":
+        from engine.torch_model import warm_up as steps
+
+        steps.record_ahead(session.pair.sequences, ends)
 
 
 def _hidden_layers(session: Session, drafter: str) -> Sequence[int]:

@@ -7,7 +7,7 @@ weights come from nor on the text.
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -293,6 +293,12 @@ class TorchModel(Model):
             self.graphs = None
         if self.graphs is not None:
             self.graphs.record(size, keys, cache, hidden_layers, self._run)
+
+    @torch.inference_mode()
+    def record_ahead(self, cache: TensorCache, ends: Callable[[], bool]) -> None:
+        """Record passes over longer texts than the one in `cache`, as `Graphs.record_ahead` does."""
+        if self.graphs is not None:
+            self.graphs.record_ahead(cache, self._run, ends)
 
     def _run(
         self,

@@ -32,6 +32,7 @@ ROWS = RECORDED
 # cache.
 KEYS = SEEN_KEYS
 # Passes over so many keys are recorded beforehand: chats begin with them, and every recording takes memory.
+# Those over more are recorded between answers, twice as many keys each time (`Graphs.record_ahead`).
 RECORDED_KEYS = 4 * KEYS
 
 # A pass over all rows; the last argument is `hidden_layers`.
@@ -181,16 +182,8 @@ class Graphs:
         if len(rows) > ROWS[-1]:
             return None
         size = next(size for size in ROWS if size >= len(rows))
-        keys = tuple(bucket(part.length + part.tail + len(rows), part.capacity) for part in cache.parts)
-        try:
-            recording = self.record(size, keys, cache, hidden_layers, run)
-        except RuntimeError as error:
-            if exhausted_tier(error):
-                _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
-                self._recordings[cache][size, keys, tuple(hidden_layers)] = None
-            else:
-                _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
-            return None
+        keys = _buckets(cache, len(rows))
+        recording = self._attempt(size, keys, cache, hidden_layers, run)
         if recording is None:
             return None
         recording.inputs.fill(TensorRows.of(rows), cache, tail_positions)
@@ -200,6 +193,34 @@ class Graphs:
         # The next replay overwrites the recording's output.
         hidden = {layer: states[: len(rows)].clone() for layer, states in recording.output.hidden.items()}
         return Output(recording.output.logits[: len(rows)][logits_for].clone(), hidden)
+
+    def record_ahead(self, cache: TensorCache, run: Run, ends: Callable[[], bool]) -> None:
+        """Record for the next bucket of keys what was recorded for the one that the next row of a cache
+        reads, as long as `ends` returns false. What cannot be recorded is left to the passes."""
+        now = _buckets(cache, 1)
+        then = tuple(bucket(2 * now[0], part.capacity) for part in cache.parts)
+        for (size, keys, hidden_layers), recording in list(self._recordings.get(cache, {}).items()):
+            if keys == now and recording is not None and not ends():
+                self._attempt(size, then, cache, hidden_layers, run)
+
+    def _attempt(
+        self,
+        size: int,
+        keys: tuple[int, ...],
+        cache: TensorCache,
+        hidden_layers: Sequence[int],
+        run: Run,
+    ) -> Recording | None:
+        """Return the recording as `record` does, but None where that raises, which is logged."""
+        try:
+            return self.record(size, keys, cache, hidden_layers, run)
+        except RuntimeError as error:
+            if exhausted_tier(error):
+                _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
+                self._recordings[cache][size, keys, tuple(hidden_layers)] = None
+            else:
+                _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
+            return None
 
     def record(
         self,
@@ -241,6 +262,11 @@ class Graphs:
 
         replay, output = self._record(work)
         return Recording(inputs, replay, output, [workspace.take(0) for workspace in self._workspaces])
+
+
+def _buckets(cache: TensorCache, rows: int) -> tuple[int, ...]:
+    """Return the number of slots in each part of a cache that its next pass reads, over so many rows."""
+    return tuple(bucket(part.length + part.tail + rows, part.capacity) for part in cache.parts)
 
 
 def bucket(keys: int, capacity: int) -> int:

@@ -6,7 +6,7 @@ there are kernels for. A streamed matrix has no bytes yet: one of zeros is multi
 as large as those of the real one and as well aligned, for kernels depend on both.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -59,6 +59,16 @@ def steps_of(sequences: Mapping[TextSequence, Sequence[int]], heads: Heads | Non
     if isinstance(heads, TorchEagleHead):  # no other heads keep matrices as they are stored
         matrices += _of_matrices(heads.module, {})
     return matrices + passes
+
+
+def record_ahead(sequences: Iterable[TextSequence], ends: Callable[[], bool]) -> None:
+    """Record passes of `TorchModel`s over longer texts than those of the sequences, as long as `ends` returns
+    false. Done between answers, this keeps none waiting."""
+    for sequence in sequences:
+        model, cache = sequence.model, sequence.cache
+        assert isinstance(model, TorchModel)
+        assert isinstance(cache, TensorCache)
+        model.record_ahead(cache, ends)
 
 
 def _of_matrices(module: nn.Module, streamed: Mapping[int, _Places]) -> Iterator[WarmUpStep]:

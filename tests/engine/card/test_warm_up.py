@@ -17,7 +17,7 @@ from engine.quantization import Packed, triton
 from engine.serving.load import LoadJob
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
-from engine.serving.warm_up import warm_up
+from engine.serving.warm_up import record_ahead, warm_up
 from engine.streaming import WeightLimits
 from engine.tokenizer import load_tokenizer
 from engine.torch_model import graphs
@@ -244,6 +244,29 @@ def test_what_cannot_be_recorded_for_want_of_memory_is_recorded_when_there_is_so
     (recordings,) = session.pair.target.model.graphs._recordings.values()
     assert len(recordings) == 1
     assert None not in recordings.values()
+
+
+def test_between_answers_passes_over_longer_texts_are_recorded(load_packed, monkeypatch):
+    monkeypatch.setattr(graphs, "KEYS", 16)
+    monkeypatch.setattr(graphs, "RECORDED_KEYS", 16)
+    session = load_packed()
+    warm(session)
+    target, begun = session.pair.target, firsts.count()
+
+    def answer(tokens: int) -> int:
+        """Add so many tokens one by one; return how many passes had to be recorded first."""
+        before = firsts.count()
+        for token in range(tokens):
+            target.extend([3 + token])
+        return firsts.count() - before
+
+    assert answer(14) == 0
+    record_ahead(session, lambda: True)
+    assert firsts.count() == begun
+    record_ahead(session, lambda: False)
+    assert firsts.count() == begun + len(graphs.ROWS)
+    assert answer(10) == 0, "of more than 16 keys"
+    assert answer(10) == 1, "of more than 32 keys, for which nothing was recorded"
 
 
 def test_a_failing_product_and_a_failing_unpacking_are_told_apart(compiled, load_packed, proof, monkeypatch):

@@ -329,3 +329,31 @@ def test_a_hundred_requests_do_not_make_the_engine_grow(loaded):
     grown, *others_now = sizes()
     assert grown - nbytes < 2 << 20
     assert others_now == others
+
+
+# An engine that notes when it prepares for longer texts, in which it fails.
+PREPARING = """
+from pathlib import Path
+from engine.serving import process
+from engine.serving.service import EngineService
+
+def prepare(self, ends):
+    with Path("FILE").open("a") as file:
+        file.write("prepared ")
+    raise RuntimeError("it cannot")
+
+EngineService.prepare = prepare
+process.main()
+"""
+
+
+def test_behind_a_request_the_engine_prepares_and_a_fault_in_that_ends_nothing(tmp_path, monkeypatch):
+    file = tmp_path / "moments"
+    program = PREPARING.replace("FILE", file.as_posix())
+    monkeypatch.setattr(interpreter, "command", lambda module, *rest: [sys.executable, "-c", program, *rest])
+    client = Client()
+    for number in (1, 2):
+        client.connection.post(protocol.Unload(id=number))
+        assert client.expect(protocol.Unloaded).request == number
+    assert file.read_text().startswith("prepared"), "before the second request"
+    client.close()

@@ -152,6 +152,57 @@ def test_each_size_and_bucket_is_recorded_once():
     assert firsts.count() - before == len(recorded), "so that nobody takes their times for usual"
 
 
+def test_passes_over_longer_texts_are_recorded_ahead():
+    recorded = []
+
+    def record(work):
+        replay, output = taped(work)
+        recorded.append(len(output.logits))
+        return replay, output
+
+    session = Session(*pair("llama", 600, record), seed=7)
+    model, cache = session.both[1].model, session.both[1].cache
+    for count in (200, 1, 3):  # so many rows as the first has are not recorded
+        session.extend(count)
+    assert recorded == [1, 4]
+    model.record_ahead(cache, lambda: True)
+    assert recorded == [1, 4]
+    model.record_ahead(cache, lambda: False)
+    assert recorded == [1, 4] * 2
+    for count in (80, 1, 3):  # these see more than 256 keys
+        session.extend(count)
+    session.check()
+    assert recorded == [1, 4] * 2
+    for _ in range(2):
+        model.record_ahead(cache, lambda: False)
+    assert recorded == [1, 4] * 3, "the largest bucket"
+    session.extend(280)
+    model.record_ahead(cache, lambda: False)
+    session.extend(1)
+    session.check()
+    assert recorded == [1, 4] * 3
+
+
+def test_what_cannot_be_recorded_ahead_is_left_to_the_passes(caplog):
+    asked = []
+
+    def record(work):
+        asked.append(work)
+        if len(asked) == 2:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB.")
+        return taped(work)
+
+    session = Session(*pair("llama", 600, record), seed=8)
+    session.extend(1)
+    session.both[1].model.record_ahead(session.both[1].cache, lambda: False)
+    assert "No memory to record passes of 1 rows" in caplog.text
+    for count in (1, 300, 1):
+        session.extend(count)
+    session.check()
+    assert len(asked) == 2
+    assert session.both[1].model.graphs.works
+
+
 def test_padding_repeats_the_last_row():
     outputs = []
 
