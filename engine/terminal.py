@@ -112,6 +112,17 @@ def fail(error: SpecExecError, as_json: bool, **more: Any) -> int:
     return 1
 
 
+def about_hindrance(why: protocol.Hindrance, drafter: str) -> str:
+    """Return a sentence that says why the draft cannot go on while the target verifies. drafter: its name."""
+    match why:
+        case "drafter":
+            return f"The drafter {drafter} keeps no tree beyond the verdict."
+        case "card":
+            return "The draft cannot go on while this target verifies on the graphics card."
+        case "memory":
+            return "This target is wholly in memory: it never waits, which is when the draft could go on."
+
+
 def validated(kind: type[T], values: dict[str, Any]) -> T:
     """Return `values` as a protocol message of type `kind`. Raises BadOption, which names the option, if a
     value is out of range."""

@@ -14,6 +14,7 @@ from app.header.picker import Picker
 from app.header.place_sign import PlaceSign
 from app.header.status_line import StatusLine
 from app.preferences import LoadPreferences, RecentPair
+from app.widgets import remark_words
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.icons import icon
 from app.widgets.plain_text import plain
@@ -155,7 +156,8 @@ class Header(QFrame):
         about = [demo, tiers] if demo else [tiers, draft]  # who has just begun reads nothing of drafts
         self._details.setText(" · ".join(filter(None, about)))
         details = formatting.model_details(loaded)
-        tip = [demo, details, tiers, parts, loaded.warning, loaded.note, loaded.target.path]
+        smaller = remark_words.about_plan(loaded.smaller_plan) if loaded.smaller_plan else ""
+        tip = [demo, details, tiers, parts, loaded.warning, smaller, loaded.note, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
 
     def show_place(self, used: RecentPair, place: str) -> None:

@@ -116,8 +116,7 @@ def speed_line(answer: Answer, plain_tokens_per_second: float | None) -> str:
 
 def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -> list[str]:
     """Explain the speed of an answer, one sentence each: tokens per pass, the duration of a pass, the
-    bottleneck, the speed-up over plain decoding if that was measured on this machine, and why draft and
-    target took turns if they were to overlap."""
+    bottleneck, and the speed-up over plain decoding if that was measured on this machine."""
     if loaded.place:
         return told.why(answer, loaded)
     if answer.tokens_per_pass is None or answer.tokens_per_second is None or not answer.target_passes:
@@ -144,7 +143,7 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
         ),
     ]
     speed_up = _speed_up(answer.tokens_per_second, plain_tokens_per_second)
-    return [*sentences, speed_up, *_hindrance(answer)]
+    return [*sentences, speed_up]
 
 
 def experts_line(experts: ExpertFigures, tokens: int) -> str:
@@ -237,24 +236,6 @@ def _waiting(loaded: Loaded) -> str:
     if loaded.link is not None and loaded.link.kind == "PCIe":
         return _tr("Waiting for weights over PCIe took the most time: more VRAM would help most.")
     return _tr("Waiting for weights from the disk took the most time: more memory would help most.")
-
-
-def _hindrance(answer: Answer) -> list[str]:
-    """Say why draft and target took turns, where they were to overlap."""
-    said = {
-        "drafter": _tr(
-            "Draft and target took turns: the drafter {} keeps no tree beyond the verdict."
-        ).format(formatting.drafter(answer.drafter)),
-        "card": _tr(
-            "Draft and target took turns: the draft cannot go on while this target verifies on the graphics "
-            "card."
-        ),
-        "memory": _tr(
-            "Draft and target took turns: the target is wholly in memory, so that it never waits for weights "
-            "while the draft could go on."
-        ),
-    }
-    return [said[answer.hindrance]] if answer.hindrance else []
 
 
 def _speed_up(measured: float, plain: float | None) -> str:

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.panel import calibration, run_figures
+from app.widgets import remark_words
 from app.widgets.plain_text import PlainLabel, plain
 from engine.protocol.messages import Answer, Loaded
 
@@ -84,5 +85,5 @@ class SpeedPage(QWidget):
         else:
             plain = calibration.plain_speed(self._loaded)
             sentences = run_figures.why(self._answer, self._loaded, plain)
-            sentences += filter(None, [self._answer.note])
+            sentences += [" ".join(remark_words.words_of(remark)) for remark in self._answer.remarks]
         self.text.setText("\n\n".join([*sentences, *([last] if last else [])]))

@@ -20,7 +20,7 @@ from app.tools.toolbox import Toolbox
 from app.window.arguments import Arguments
 from app.window.unsent_messages import UnsentMessages
 from engine.errors import SpecExecError
-from engine.protocol.messages import Load
+from engine.protocol.messages import Load, SmallerPlan
 from engine.remote import engines
 from engine.remote.any_engine import AnyEngine
 
@@ -40,8 +40,8 @@ class Core(QObject):
         calibration: measures the speed of plain decoding.
         race: runs races; their dialogs show them.
         server: the local server, which other programs use.
-        kept_plans: requests to load models, and what the engine said of the smaller plan that it took, where
-            the user wants no offer to load in full again.
+        kept_plans: requests to load models, and the smaller plans that the engine took, where the user wants
+            no offer to load in full again.
         new_chats: settings for new chats, as the command line changes them.
         windows: the windows that are open; the one used last comes last.
 
@@ -94,7 +94,7 @@ class Core(QObject):
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)
         self.server = LocalServer(self.engine, preferences, self)
-        self.kept_plans: list[tuple[Load, str]] = []
+        self.kept_plans: list[tuple[Load, SmallerPlan]] = []
         self.windows: list[Window] = []
         self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet
         self.engine.loaded.connect(self._remember_pair)

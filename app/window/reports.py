@@ -1,6 +1,6 @@
 """Shows in the panes what the engine and the chat report through their signals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -18,7 +18,7 @@ from app.panel.last_runs import LastRuns
 from app.panel.tint import Tint
 from app.preferences import pair_of
 from app.sidebar.outline import chat_title
-from app.widgets import motion
+from app.widgets import motion, remark_words
 from app.widgets.announcement import announce
 from app.widgets.fault_words import FaultWords, words_of
 from app.widgets.notice import Notice
@@ -31,6 +31,7 @@ from engine.errors import PromptTooLong, SpecExecError
 from engine.protocol.messages import (
     Answer,
     AnswerBegun,
+    AnswerRemark,
     DiskSilence,
     EngineLost,
     Event,
@@ -40,6 +41,7 @@ from engine.protocol.messages import (
     Loaded,
     PassProgress,
     PrefillProgress,
+    SmallerPlan,
     TextDelta,
     TreeGrown,
 )
@@ -57,7 +59,7 @@ class Reports(QObject):
     """
 
     def __init__(
-        self, engine: Engine, chat: Conversation, panes: Panes, kept_plans: list[tuple[Load, str]]
+        self, engine: Engine, chat: Conversation, panes: Panes, kept_plans: list[tuple[Load, SmallerPlan]]
     ) -> None:
         """kept_plans: the smaller plans that the user keeps, see `Core`; the notice about one adds it."""
         super().__init__(panes)
@@ -74,7 +76,7 @@ class Reports(QObject):
         self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
         self._silence: Notice | None = None  # of a disk that does not answer
-        self._noted = ""  # what the engine last remarked about an answer
+        self._remarked: Sequence[AnswerRemark] = ()  # what there last was to remark about an answer
         self._undrafted: set[str | None] = set()  # targets that shall not draft for themselves
         self._connect_engine()
         self._connect_chat()
@@ -237,17 +239,17 @@ class Reports(QObject):
                 self._explained = self._chat.shown[-1].message.id, event
                 self.show_speed()
                 self._announce()
-                self._show_note(event.note)
+                self._show_remarks(event.remarks)
                 if event.stop_reason == "repetition":
                     self._show_repetition()
 
-    def _show_note(self, note: str) -> None:
-        """Show what the engine remarks about an answer, unless it is what it last remarked."""
-        if note and note != self._noted:
-            title = self.tr("A remark of the engine about this answer")
-            notice = Notice(title, note, self.tr("Close"), self._transcript, tone="offer")
+    def _show_remarks(self, remarks: Sequence[AnswerRemark]) -> None:
+        """Show what there is to remark about an answer, unless that is what there last was."""
+        if remarks and remarks != self._remarked:
+            message, hint = remark_words.in_one(remarks)
+            notice = Notice(message, hint, self.tr("Close"), self._transcript, tone="offer")
             self._show_notice(notice, self._transcript.clear_notice)
-        self._noted = note or self._noted
+        self._remarked = remarks or self._remarked
 
     def _announce(self) -> None:
         """Let a screen reader say the answer that has ended, or its beginning, and why it is not whole."""
@@ -299,15 +301,17 @@ class Reports(QObject):
 
     def _offer_full_plan(self, loaded: Loaded) -> None:
         """Say that the models run by a smaller plan, and how to return to the full one."""
-        plan = self._engine.wanted, loaded.reduced
-        if not loaded.reduced or loaded.warning or plan in self._kept_plans:
+        smaller = loaded.smaller_plan
+        if smaller is None or loaded.warning or (self._engine.wanted, smaller) in self._kept_plans:
             return
+        plan = self._engine.wanted, smaller
         said = self.tr(
             "Memory ran out before, so the model was loaded by a smaller plan. It may answer more slowly, or "
             "remember less of a chat. Close other programs to free memory, then load it in full again."
         )
         title, again = self.tr("The model runs with less memory now"), self.tr("Load in full again")
-        notice = Notice(title, said, again, self._transcript, tone="offer", details=loaded.reduced)
+        details = remark_words.about_plan(smaller)
+        notice = Notice(title, said, again, self._transcript, tone="offer", details=details)
         self._show_notice(notice, self._engine.load_in_full)
         keep = notice.offer(self.tr("Keep it so"))
         keep.clicked.connect(lambda: self._kept_plans.append(plan))
@@ -316,7 +320,7 @@ class Reports(QObject):
     def _offer_own_draft(self, loaded: Loaded) -> None:
         """Offer that the model drafts for itself, once for each model."""
         wanted, own = self._engine.wanted, loaded.own_draft
-        if own is None or loaded.warning or loaded.reduced or wanted.target in self._undrafted:
+        if own is None or loaded.warning or loaded.smaller_plan or wanted.target in self._undrafted:
             return
         self._undrafted.add(wanted.target)
         faster = self.tr("It can answer about {} times as fast").format(formatting.rounded(own.speedup))
@@ -357,7 +361,10 @@ class Reports(QObject):
     def _show_repetition(self) -> None:
         """Offer to continue the answer that was stopped because it repeats itself."""
         answer = self._chat.shown[-1].message.id
-        said = self.tr("The answer says the same over and over, so it was stopped.")
+        said = self.tr(
+            "The answer says the same over and over, so it was stopped. “DRY penalty”, in this chat's "
+            "settings, makes that less likely."
+        )
         go_on = self.tr("Continue")
         notice = Notice(self.tr("It repeats itself"), said, go_on, self._transcript, tone="offer")
         self._show_notice(notice, lambda: self._chat.continue_answer(answer))

@@ -21,7 +21,14 @@ from engine.bench.slower_disk import add_disk_speed_option, checked_speed, slow_
 from engine.bench.timings import Pass, Timings, in_turns, text_pass, timed
 from engine.errors import BadOption
 from engine.serving.service import EngineService
-from engine.terminal import Commands, add_command, add_model_options, load_request, validated
+from engine.terminal import (
+    Commands,
+    about_hindrance,
+    add_command,
+    add_model_options,
+    load_request,
+    validated,
+)
 
 if TYPE_CHECKING:
     from engine.model.interface import Model
@@ -264,11 +271,12 @@ class AnswerTimes:
 
     def only_turns(self) -> str:
         """Return why the draft cannot go on while the target verifies, as a sentence; "" if it can."""
-        from engine.decoding.ahead import about_hindrance, hindrance
+        from engine.decoding.ahead import hindrance
 
         assert self._engine.session is not None
         drafter = self._engine.session.drafter("specexec")
-        return about_hindrance(hindrance(drafter, _target(self._engine)), drafter.name)
+        why = hindrance(drafter, _target(self._engine))
+        return about_hindrance(why, drafter.name) if why else ""
 
     def with_trees(self, budget: int, temperature: float) -> list[Iterations]:
         """Return the iterations of answers in which draft and target take turns, and of answers in which the

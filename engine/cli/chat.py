@@ -24,6 +24,7 @@ from engine.cli.answer_options import (
 )
 from engine.cli.elsewhere import Answerer
 from engine.cli.own_draft import about_own_draft
+from engine.cli.remarks import about_answer, about_remark
 from engine.constraint.check import check
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.protocol import trace
@@ -43,10 +44,6 @@ from engine.terminal import (
     validated,
 )
 
-REPEATS = (
-    "The answer repeats itself and was stopped. With --allow-loops it goes on; --dry-multiplier 0.8 makes "
-    "repetitions less likely."
-)
 OTHERS = " by the server, perhaps for others too"
 
 
@@ -129,8 +126,8 @@ def run(parsed: argparse.Namespace) -> int:
             raise Interrupted("Loading was interrupted.", "Run the same command again to restart it.")
     if loaded.place:
         say(f"The text of this chat is sent to {loaded.place}.", to_stderr=True)
-    for text in filter(None, (loaded.warning, loaded.note)):
-        say(text, to_stderr=True)
+    smaller = about_remark(loaded.smaller_plan) if loaded.smaller_plan else ""
+    say(*filter(None, (loaded.warning, smaller, loaded.note)), to_stderr=True)
     if loaded.own_draft is not None:
         say(about_own_draft(loaded.own_draft), to_stderr=True)
     template = template_input(loaded, parsed)
@@ -243,10 +240,7 @@ def answer_once(
         say_parts(*splitter.finish())
         say("")
         say(summary(answer), to_stderr=True)
-        if answer.note:
-            say(answer.note, to_stderr=True)
-        if answer.stop_reason == "repetition":
-            say(REPEATS, to_stderr=True)
+        say(*about_answer(answer), to_stderr=True)
     return answer
 
 

@@ -184,17 +184,5 @@ def hindrance(drafter: Drafter, target: Model) -> Hindrance | None:
     return None
 
 
-def about_hindrance(found: Hindrance | None, drafter: str) -> str:
-    """Return a sentence about what `hindrance` found; "" if that is nothing. drafter: its name."""
-    match found:
-        case "drafter":
-            return f"The drafter {drafter} keeps no tree beyond the verdict."
-        case "card":
-            return "The draft cannot go on while this target verifies on the graphics card."
-        case "memory":
-            return "This target is wholly in memory: it never waits, which is when the draft could go on."
-    return ""
-
-
 def iteration_s(iteration: Iterated) -> float:
     return iteration.draft_s + iteration.target_s + iteration.other_s

@@ -8,7 +8,8 @@ from typing import Annotated, Literal, Union
 
 from msgspec import Meta, Struct
 
-from engine.protocol.requests import AnswerRecording, Hindrance, Load
+from engine.protocol.remarks import AnswerRemark, SmallerPlan
+from engine.protocol.requests import AnswerRecording, Load
 
 __all__ = [
     "CARD_FAILED_STATUS", "CARD_FAULT_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "DiskSilence", "EngineLost", "Event", "ExpertFigures", "Failed",
@@ -112,9 +113,9 @@ class Loaded(Struct, tag=True, kw_only=True):
     threads: int | None = (
         None  # number of threads that compute; None if another device than the processor does
     )
-    note: str = ""  # text for the user: how the load differs from the first plan, and how the draft differs from the target
+    note: str = ""  # text for the user: how the load differs from what was asked for, and how the draft differs from the target
     warning: str = ""  # text for the user: why the model's files are probably damaged
-    reduced: str = ""  # text for the user: the smaller plan taken because memory ran out; "": the full one
+    smaller_plan: SmallerPlan | None = None  # the one taken because memory ran out; None: the full one
     place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
     tells_trees: bool = True  # whether answers come with the token tree of each iteration
     own_draft: OwnDraft | None = None  # None: it is not worthwhile, not possible, or not left to the engine
@@ -378,9 +379,7 @@ class Answer(Struct, tag=True, kw_only=True):
     # None: `budgets` suffice to reproduce the answer, or nothing does: another engine or another memory plan went on with it
     recording: AnswerRecording | None = None
     speculation: Speculation | None = None  # what an engine says that does not tell its trees
-    # text for the user: why draft and target took turns although they were to overlap, and how the engine's memory plan changed during the answer
-    note: str = ""
-    hindrance: Hindrance | None = None  # why they took turns; None if they did not, or were not to overlap
+    remarks: list[AnswerRemark] = []
     thought: str = ""  # as in AnswerBegun
     thought_tokens: int = 0  # number of tokens of the thought with which the answer begins, with its marks
     thought_s: float = 0.0  # seconds from the first token of the answer to the last one of the thought

@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from engine.protocol.events import *  # noqa: F403
 from engine.protocol.events import Event
+from engine.protocol.remarks import *  # noqa: F403
 from engine.protocol.requests import *  # noqa: F403
 from engine.protocol.requests import Request
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 from engine.protocol import (
     Answer,
+    AnswerRemark,
     Committed,
     Event,
+    FewLogProbs,
     IterationDone,
     Memory,
     Options,
@@ -19,6 +21,7 @@ from engine.protocol import (
     TextDelta,
     TokenLogProbs,
     TreeNodes,
+    Withheld,
 )
 from engine.remote import figures
 from engine.remote.errors import AnswerBroken, RequestRefused
@@ -253,16 +256,15 @@ class ReplyTranscript:
             drafted=drafted,
             accepted=accepted,
             speculation=speculation,
-            note=" ".join(self._notes()),
+            remarks=list(self._remarks()),
         )
 
-    def _notes(self) -> Iterator[str]:
+    def _remarks(self) -> Iterator[AnswerRemark]:
         if self._told.finish_reason == "content_filter":
-            yield "The engine withheld a part of the answer."
-        if self._options.log_probs is not None and len(self._log_probs) != self._tokens:
-            yield (
-                f"The engine told log-probabilities of {len(self._log_probs)} of {self._tokens} tokens only."
-            )
+            yield Withheld()
+        told = len(self._log_probs)
+        if self._options.log_probs is not None and told != self._tokens:
+            yield FewLogProbs(told=told, tokens=self._tokens)
 
     def _drafts(self) -> tuple[list[int], list[int]]:
         """Return the drafted and the accepted tokens of each step; both are empty if that is not told."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from engine import protocol
-from engine.decoding.ahead import about_hindrance
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled
 from engine.decoding.regrowth import grown_tree
 from engine.decoding.verdict import LogProbs
@@ -200,17 +199,16 @@ class AnswerWriter:
             drafted=figures.drafted,
             accepted=figures.accepted,
             recording=self._recording(),
-            note=self._note(),
-            hindrance=self._hindrance,
+            remarks=self._remarks(),
             thought=self._prompt.thought,
             thought_tokens=self._text.thought_tokens,
             thought_s=self._text.thought_s,
         )
 
-    def _note(self) -> str:
+    def _remarks(self) -> list[protocol.AnswerRemark]:
         if self._hindrance is None:
-            return ""
-        return f"Draft and target took turns. {about_hindrance(self._hindrance, self._drafter.name)}"
+            return []
+        return [protocol.TookTurns(why=self._hindrance, drafter=self._drafter.name)]
 
     def _recording(self) -> protocol.AnswerRecording | None:
         if self._pair.target.model.rounds_alike or self._is_resumed:

@@ -24,8 +24,8 @@ class Fitted:
     """A plan and the data it was made from.
 
     given_up: heads that were left out because memory ran out. has_unfit_heads: whether the plan counts on
-    optional heads that were left out when they were loaded, since they do not fit the target. reduced: the
-    sentence about the last switch to a smaller plan; "" if there was none.
+    optional heads that were left out when they were loaded, since they do not fit the target. smaller: the
+    smaller plan that was last switched to; None if there was none.
     """
 
     machine: MachineProfile
@@ -34,13 +34,14 @@ class Fitted:
     plan: Plan
     given_up: HeadsOutline | None = None
     has_unfit_heads: bool = False
-    reduced: str = ""
+    smaller: protocol.SmallerPlan | None = None
 
     @property
     def note(self) -> str:
-        """A sentence for the user if a limit that was asked for is not free; "" otherwise."""
+        """A sentence for the user if a limit that was asked for is not free; "" otherwise, and in a smaller
+        plan, which is remarked on instead."""
         asked, plan = self.asked.ram_limit_nbytes, self.plan.ram_limit_nbytes
-        if asked is None or plan is None or plan >= asked or self.plan.device != "cpu":
+        if self.smaller or asked is None or plan is None or plan >= asked or self.plan.device != "cpu":
             return ""
         free, limit = plan / GIB, asked / GIB
         return f"Only {free:.1f} GiB of RAM are free for weights, less than the limit of {limit:.1f} GiB."
@@ -49,23 +50,32 @@ class Fitted:
         """Return what the plan says of trees; None if the target does not fit."""
         return planner.tree_plan(self.machine, self.pair, self.asked, self.plan)
 
-    def shrink(self, full: Literal["vram", "ram"]) -> str | None:
-        """Switch to the next smaller plan because the memory of the tier `full` has run out. Return a
-        sentence about the change for the user, or None if there is no smaller plan."""
+    def shrink(self, full: Literal["vram", "ram"]) -> protocol.SmallerPlan | None:
+        """Switch to the next smaller plan because the memory of the tier `full` has run out. Return it, or
+        None if there is none."""
         heads = self.pair.heads
         smaller = planner.smaller(self.plan, self.machine, self.pair, self.asked, full, planner.history())
         if smaller is None:
             return None
         self.plan, self.pair, self.machine = smaller
-        where = {"vram": "on the graphics card", "ram": "in RAM"}[full]
         if heads is not None and self.pair.heads is None and not self.has_unfit_heads:
             self.given_up = heads
-        what = "layer for drafts" if self.given_up and self.given_up.is_layer else "draft heads"
-        lost = f", and without its {what}" if self.given_up else ""
-        note = f"Memory ran out {where}, so the model is loaded with {describe(self.plan)}{lost}."
-        log.warning("%s", note)
-        self.reduced = note
-        return note
+        layers = self.plan.layers
+        self.smaller = protocol.SmallerPlan(
+            full=full,
+            vram=layers.vram,
+            ram=layers.ram,
+            ssd=layers.ssd,
+            context=self.plan.context,
+            without=self._given_up_kind(),
+        )
+        log.warning("Memory ran out: %s", self.smaller)
+        return self.smaller
+
+    def _given_up_kind(self) -> Literal["heads", "own_layer"] | None:
+        if self.given_up is None:
+            return None
+        return "own_layer" if self.given_up.is_layer else "heads"
 
     def learn(self, answer: planner.Answered) -> None:
         """Store how an answer's speed differs from the prediction. The answer's drafter must be the one that
@@ -161,10 +171,3 @@ def own_nbytes() -> int:
 def _private_nbytes(process: psutil.Process) -> int:
     nbytes: int | None = getattr(process.memory_info(), "private", None)  # on Windows
     return process.memory_full_info().uss if nbytes is None else nbytes
-
-
-def describe(plan: Plan) -> str:
-    """Return words for the user that say where the target's layers are, and how large the context is."""
-    tiers = {"in VRAM": plan.layers.vram, "in RAM": plan.layers.ram, "on the SSD": plan.layers.ssd}
-    layers = ", ".join(f"{number} {where}" for where, number in tiers.items() if number)
-    return f"{layers} of its layers and a context of {plan.context:,} tokens"

@@ -429,8 +429,8 @@ def weight_limits(plan: Plan) -> WeightLimits | None:
 def loaded_event(
     request: int, pair: CheckedPair, fitted: Fitted, session: Session, note: str
 ) -> protocol.Loaded:
-    """Return the event that describes what was loaded as `fitted`. note: a sentence for the user about how
-    the plan changed while loading, or ""."""
+    """Return the event that describes what was loaded as `fitted`. note: sentences for the user about the
+    card and the limits, or ""."""
     files, loaded = pair.files, session.pair
     draft = None
     if files.draft_name and loaded.draft:
@@ -454,7 +454,7 @@ def loaded_event(
         threads=loaded.threads,
         note=" ".join(filter(None, [note, *_unlisted(files), *_blind(files), *pair.remarks])),
         warning=pair.warning,
-        reduced=fitted.reduced,
+        smaller_plan=fitted.smaller,
         own_draft=_own_draft(pair, fitted),
         chat_template=loaded.tokenizer.chat_template or "",
     )

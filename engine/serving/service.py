@@ -44,8 +44,6 @@ log = logging.getLogger(__name__)
 # (OMP_WAIT_POLICY=passive) 21, 30, 16.
 GOMP_SPINCOUNT = "1000"
 
-PROMPTS_DROPPED = "Memory ran out, so other chats will be read anew when you go on with them."
-
 Emit = Callable[[protocol.Event], None]
 
 
@@ -89,10 +87,10 @@ class EngineService:
                 self._pair, self.fitted = pair, plan(pair)
             except ALLOCATION_ERRORS as error:
                 raise self._problem(error) from error
-            note = self.fitted.note
             for _ in range(request.smaller):
-                note = self.fitted.shrink("ram") or note
-            return self._describe(self._build(job, note, warm=True))
+                self.fitted.shrink("ram")
+            self._build(job, warm=True)
+            return self._describe()
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
         """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind
@@ -105,7 +103,7 @@ class EngineService:
         options = structs.replace(request.options, seed=seed)  # so that a second attempt draws the same noise
         request = structs.replace(request, options=options)
         begun = None
-        note = ""
+        remarks: list[protocol.AnswerRemark] = []
         while True:
             if self.session is None or self.fitted is None:
                 raise NotLoaded("No model is loaded.", "Load one first.")
@@ -119,9 +117,9 @@ class EngineService:
                 if expected and self._is_predicted(answer.drafter):
                     self.fitted.learn(self.session.usual)
                 self.session.pair.target.model.remember()
-                return structs.replace(answer, note=" ".join(filter(None, [answer.note, note])))
+                return structs.replace(answer, remarks=[*answer.remarks, *remarks])
             except ALLOCATION_ERRORS as error:
-                note = self._shrink(error)
+                remark = self._shrink(error)
             begun = self.session.begun
             self._close()
             from engine.serving.load import LoadJob
@@ -129,8 +127,8 @@ class EngineService:
             assert self._pair is not None
             job = LoadJob(request.id, silence_only(emit), cancelled)
             with job.watching(self._pair.files.target.path.name):
-                note = self._build(job, note)
-                self._describe(self.fitted.reduced or self.fitted.note)
+                remarks = [self._build(job) or remark]
+                self._describe()
 
     def prepare(self, ends: Callable[[], bool]) -> None:
         """Do what answers over longer texts would have to do first, until `ends` returns true. For moments
@@ -235,18 +233,19 @@ class EngineService:
                 raise
             log.warning("What a card that has stopped holds stays as it is: %s", error)
 
-    def _build(self, job: "LoadJob", note: str, warm: bool = False) -> str:
+    def _build(self, job: "LoadJob", warm: bool = False) -> protocol.AnswerRemark | None:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.
 
         warm: whether a card compiles and records what answers need; an answer that waits needs only a part
-        of it. Return the note to the user about the last switch to a smaller plan, or `note` if there was
-        none. Raises SpecExecError; then, nothing stays loaded.
+        of it. Return what was given up last because memory ran out; None if nothing was. Raises
+        SpecExecError; then, nothing stays loaded.
         """
         from engine.serving.known_prompts import attach
         from engine.serving.load import build
         from engine.serving.session import Session
         from engine.serving.warm_up import warm_up
 
+        remark = None
         while True:
             assert self._pair is not None
             assert self.fitted is not None
@@ -260,15 +259,15 @@ class EngineService:
                 if warm:
                     warm_up(job, self.session, self._pair.request.drafter, self._proof)
                 done = True
-                return note
+                return remark
             except ALLOCATION_ERRORS as error:
-                note = self._shrink(error)
+                remark = self._shrink(error)
             finally:
                 if not done:
                     self._close_after_error()
 
-    def _describe(self, note: str) -> protocol.Loaded:
-        """Return the event about what is loaded now, which is kept. note: as in `loaded_event`."""
+    def _describe(self) -> protocol.Loaded:
+        """Return the event about what is loaded now, which is kept."""
         from engine.serving.load import loaded_event
 
         assert self._pair is not None
@@ -276,7 +275,7 @@ class EngineService:
         assert self.session is not None
         # a kernel may have failed since the card was proven
         about_card = self._proof.note if self._proof else self._about_card
-        said = " ".join(filter(None, [about_card, note]))
+        said = " ".join(filter(None, [about_card, self.fitted.note]))
         try:
             self.loaded = loaded_event(self._pair.request.id, self._pair, self.fitted, self.session, said)
         except BaseException:  # the disk is asked once more
@@ -284,9 +283,9 @@ class EngineService:
             raise
         return self.loaded
 
-    def _shrink(self, error: Exception) -> str:
-        """Drop the rows of other conversations, or else switch to the next smaller plan. Return a sentence
-        about it for the user.
+    def _shrink(self, error: Exception) -> protocol.AnswerRemark:
+        """Drop the rows of other conversations, or else switch to the next smaller plan. Return the
+        remark about it.
 
         Raises OutOfMemory if there is no smaller plan; CardFailed if the card has stopped; `error` itself if
         it is about something else.
@@ -294,11 +293,12 @@ class EngineService:
         problem = self._problem(error)
         full = exhausted_tier(error)
         if self._prompts is not None and full == "ram" and self._prompts.shrink(0):
-            return PROMPTS_DROPPED
-        note = self.fitted.shrink(full) if self.fitted and full else None
-        if note is None:
+            log.warning("Memory ran out: the rows of other conversations were dropped.")
+            return protocol.PromptsDropped()
+        smaller = self.fitted.shrink(full) if self.fitted and full else None
+        if smaller is None:
             raise problem from error
-        return note
+        return smaller
 
     def _problem(self, error: Exception) -> SpecExecError:
         """Return `error` as an OutOfMemory if memory ran out, or as a CardFailed if the card has stopped,

@@ -104,6 +104,6 @@ def test_an_engine_that_the_system_kills_for_memory_is_reported_and_the_next_one
                     connection.close()
                     assert "Tokyo" in event.text
             assert loaded[1].memory.ram < loaded[0].memory.ram
-            assert "Memory ran out" in loaded[1].note
+            assert loaded[1].smaller_plan.full == "ram"
     except BadOption as error:
         pytest.skip(error.message)

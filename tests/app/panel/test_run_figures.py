@@ -92,20 +92,6 @@ def test_the_bottleneck_is_named() -> None:
         assert word in run_figures.why(complete, loaded(1), None)[2]
 
 
-@pytest.mark.parametrize(
-    ("hindrance", "word"), [("drafter", "no tree"), ("card", "graphics card"), ("memory", "in memory")]
-)
-def test_why_draft_and_target_took_turns_is_said_where_they_were_to_overlap(
-    hindrance: str, word: str
-) -> None:
-    complete = answer(1)
-    assert not any("took turns" in each for each in run_figures.why(complete, loaded(1), None))
-    last = run_figures.why(structs.replace(complete, hindrance=hindrance), loaded(1), None)[-1]
-    assert last.startswith("Draft and target took turns")
-    assert word in last
-    assert "--" not in last
-
-
 def test_an_answer_without_a_pass_has_no_figures() -> None:
     complete = answer(1)
     complete.tokens_per_pass = None

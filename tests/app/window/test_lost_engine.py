@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
+from app.widgets.remark_words import about_plan, words_of
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, loaded
 from tests.app.seen import texts
 from tests.app.window.test_window import ask, delta, last_answer, notice_text, reach
+
+SMALLER = messages.SmallerPlan(full="ram", vram=0, ram=20, ssd=10, context=512)
 
 
 def test_a_lost_engine_is_restarted_and_the_chat_continues(
@@ -71,12 +74,10 @@ def test_after_the_card_has_stopped_the_window_offers_the_safer_plan_if_there_is
 def test_the_window_tells_of_the_smaller_plan_after_a_killed_engine_and_returns_to_the_full_one(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
-    sentence = "Memory ran out in RAM, so the model is loaded with 20 layers in RAM and 10 on the SSD."
-
     def load(connection: FakeConnection, request: messages.Request) -> None:
         if isinstance(request, messages.Load):
-            reduced = sentence if request.smaller else ""
-            connection.say(structs.replace(loaded(request.id), reduced=reduced))
+            smaller = SMALLER if request.smaller else None
+            connection.say(structs.replace(loaded(request.id), smaller_plan=smaller))
 
     engines.script = load
     engines.last.die(-9)
@@ -87,7 +88,7 @@ def test_the_window_tells_of_the_smaller_plan_after_a_killed_engine_and_returns_
     notice = window.transcript.notice
     assert notice.button.text() == "Load in full again"
     notice.details.click()
-    assert sentence in texts(notice)
+    assert about_plan(SMALLER) in texts(notice)
     notice.button.click()
     qtbot.waitUntil(lambda: len(engines.last.asked(messages.Load)) == 2)
     reach(window, qtbot, State.READY)
@@ -103,11 +104,11 @@ def test_the_window_tells_of_the_smaller_plan_after_a_killed_engine_and_returns_
 def test_a_smaller_plan_can_be_kept_which_is_asked_once_for_all_windows(
     make_window: Callable[..., Window], qtbot: QtBot
 ) -> None:
-    sentences = ["Memory ran out in RAM."] * 2 + ["Memory ran out in RAM, so there are no heads."]
+    plans = [SMALLER, SMALLER, structs.replace(SMALLER, without="heads")]
 
     def load(connection: FakeConnection, request: messages.Request) -> None:
         if isinstance(request, messages.Load):
-            connection.say(structs.replace(loaded(request.id), reduced=sentences.pop(0)))
+            connection.say(structs.replace(loaded(request.id), smaller_plan=plans.pop(0)))
 
     window = make_window(FakeEngines(load))
     reach(window, qtbot, State.READY)
@@ -128,12 +129,11 @@ def test_a_smaller_plan_can_be_kept_which_is_asked_once_for_all_windows(
 def test_the_window_follows_a_smaller_plan_that_was_taken_during_an_answer(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
-    sentence = "Memory ran out in RAM, so the model is loaded with 20 layers in RAM and 10 on the SSD."
     question = ask(window, engines, qtbot)
     wanted = window.engine.wanted
     by = structs.replace(engines.last.asked(messages.Load)[0], smaller=1)
-    smaller = structs.replace(loaded(by.id), reduced=sentence, context=512)
-    said = structs.replace(answer(question, "An answer."), note=sentence)
+    smaller = structs.replace(loaded(by.id), smaller_plan=SMALLER, context=512)
+    said = structs.replace(answer(question, "An answer."), remarks=[SMALLER])
     with qtbot.waitSignal(window.engine.loaded):
         engines.last.say(said, messages.NowLoaded(loaded=smaller, by=by))
     assert window.engine.state is State.READY
@@ -143,20 +143,21 @@ def test_the_window_follows_a_smaller_plan_that_was_taken_during_an_answer(
     assert last_answer(window).body.toPlainText() == "An answer."
 
 
-def test_what_the_engine_remarks_about_an_answer_is_said_once_and_stays_in_the_panel(
+def test_what_there_is_to_remark_about_an_answer_is_said_once_and_stays_in_the_panel(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
-    note = "Memory ran out, so other chats will be read anew."
-    engines.last.say(structs.replace(answer(ask(window, engines, qtbot), "One."), note=note))
+    remarks = [messages.PromptsDropped()]
+    message, hint = words_of(remarks[0])
+    engines.last.say(structs.replace(answer(ask(window, engines, qtbot), "One."), remarks=remarks))
     qtbot.waitUntil(lambda: window.transcript.notice is not None)
-    assert note in texts(window.transcript.notice)
-    assert note in window._panes.panel.speed_page.text.text()
+    assert {message, hint} <= set(texts(window.transcript.notice))
+    assert f"{message} {hint}" in window._panes.panel.speed_page.text.text()
     window.transcript.notice.button.click()
     assert window.transcript.notice is None
-    engines.last.say(structs.replace(answer(ask(window, engines, qtbot, "and?"), "Two."), note=note))
+    engines.last.say(structs.replace(answer(ask(window, engines, qtbot, "and?"), "Two."), remarks=remarks))
     reach(window, qtbot, State.READY)
     assert window.transcript.notice is None
-    assert note in window._panes.panel.speed_page.text.text()
+    assert f"{message} {hint}" in window._panes.panel.speed_page.text.text()
 
 
 def test_the_log_of_a_lost_engine_is_one_click_away(

@@ -134,7 +134,7 @@ def next_one(load: protocol.Load, smaller: bool, what: str) -> Outcome:
                         )
                     )
                 case protocol.Loaded():
-                    if smaller and load.ram_limit is None and not event.note:
+                    if smaller and load.ram_limit is None and event.smaller_plan is None:
                         return Outcome(Verdict.RAW, f"{what}the next plan is as large as before")
                     ask(connection, QUESTION, 8)
                 case protocol.Answer():

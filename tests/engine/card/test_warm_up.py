@@ -348,7 +348,7 @@ def test_an_answer_that_loads_the_pair_again_compiles_nothing_beforehand(engine,
         return sound(self, *args)
 
     monkeypatch.setattr(Session, "answer", answer_once_more)
-    assert answer(engine, "none").note
+    assert answer(engine, "none").remarks
     assert engine.session is not failed[0]
 
 

@@ -14,7 +14,6 @@ from engine.decoding.ahead import (
     STALE,
     GrowingAhead,
     Payoff,
-    about_hindrance,
     ahead_rule,
     hindrance,
 )
@@ -73,7 +72,6 @@ def test_beside_a_target_that_lets_nothing_run_beside_it_a_draft_takes_its_turn(
     growing = pair()[1]
     assert hindrance(growing, target) == why
     assert rule_for(overlap, growing, target) is None
-    assert about_hindrance(why, growing.name)
 
 
 @pytest.mark.parametrize(("beside_s", "is_quicker"), [(-0.05, True), (0.05, False)])

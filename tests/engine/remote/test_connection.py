@@ -153,6 +153,15 @@ def test_log_probabilities(talk: Talk, server: ScriptedServer) -> None:
     assert server.asked["top_logprobs"] == 2
 
 
+def test_what_an_engine_withheld_or_did_not_tell_is_remarked(talk: Talk, server: ScriptedServer) -> None:
+    talk.load()
+    server.script.pieces = [delta(content="x"), *ending("content_filter")]
+    assert answer_of(talk.chat()).remarks == [protocol.Withheld()]
+    server.script.pieces = [delta(content="x"), *ending()]
+    assert answer_of(talk.chat()).remarks == []
+    assert answer_of(talk.chat(log_probs=1)).remarks == [protocol.FewLogProbs(told=0, tokens=1)]
+
+
 def test_a_stop_string_and_the_most_tokens_end_answers(talk: Talk, server: ScriptedServer) -> None:
     talk.load()
     stopped = event({"choices": [{"delta": {"content": "x"}, "finish_reason": "stop", "stop_reason": "END"}]})

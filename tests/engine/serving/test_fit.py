@@ -141,7 +141,7 @@ def test_if_loading_runs_out_of_memory_the_next_smaller_plan_is_used(monkeypatch
     loaded = load(engine)
     assert unpacked[0]
     assert not unpacked[-1]
-    assert "Memory ran out in RAM, so the model is loaded with" in loaded.note
+    assert loaded.smaller_plan.full == "ram"
     assert loaded.target.packed
     assert ask(engine).tokens > 0
     engine.unload()
@@ -170,8 +170,7 @@ def test_what_is_loaded_is_described_anew_once_an_answer_had_to_take_a_smaller_p
     request = protocol.Chat(id=2, messages=QUESTION, options=Options(max_new_tokens=4, drafter="none"))
     layers = engine.session.pair.target.model.layers
     answer = engine.answer(request, [].append, run_out_after(3 * layers))
-    assert answer.note == engine.loaded.reduced
-    assert answer.note in engine.loaded.note
+    assert answer.remarks == [engine.loaded.smaller_plan]
     assert engine.loaded.memory.ram < before.memory.ram
     assert (engine.loaded.request, engine.loaded.target.name) == (before.request, before.target.name)
     engine.unload()
@@ -195,7 +194,7 @@ def test_an_answer_that_runs_out_of_memory_goes_on_behind_what_was_sent():
     layers = engine.session.pair.target.model.layers
     no_memory = OSError(errno.ENOMEM, "Cannot allocate memory")
     answer = engine.answer(request, events.append, run_out_after(6 * layers, no_memory))
-    assert "Memory ran out" in answer.note
+    assert [remark.full for remark in answer.remarks] == ["ram"]
     assert engine.fitted.plan.memory.ram < before.memory.ram
     assert answer.token_ids == whole.token_ids
     assert text_of(events) == answer.text == whole.text
@@ -239,10 +238,12 @@ def test_another_plan_that_computes_other_numbers_follows_what_was_sent(monkeypa
 
 
 def test_an_answer_whose_heads_are_given_up_goes_on_without_them_and_so_do_later_ones(monkeypatch):
+    smaller = protocol.SmallerPlan(full="ram", vram=0, ram=30, ssd=0, context=256, without="heads")
+
     def give_up(self, full):
         self.pair, self.plan = without_heads(self.pair), replace(self.plan, heads=None)
         self.given_up = HEADS
-        return "Given up."
+        return smaller
 
     load(engine := EngineService())
     plain = ask(engine, seed=3, drafter="none")
@@ -251,7 +252,7 @@ def test_an_answer_whose_heads_are_given_up_goes_on_without_them_and_so_do_later
     request = protocol.Chat(id=2, messages=QUESTION, options=chosen)
     layers = engine.session.pair.target.model.layers
     answer = engine.answer(request, [].append, run_out_after(3 * layers))
-    assert answer.note == "Given up."
+    assert answer.remarks == [smaller]
     assert engine.session.pair.heads is None
     assert answer.token_ids == plain.token_ids
     for drafter in ("eagle", "eagle+pld"):
@@ -352,13 +353,14 @@ def test_a_limit_that_is_not_free_is_lowered_and_the_user_is_told(monkeypatch):
 
 def test_after_the_system_killed_the_engine_a_smaller_plan_is_taken():
     loaded = load(engine := EngineService())
-    assert loaded.reduced == ""
+    assert loaded.smaller_plan is None
     before = engine.fitted.plan.memory.ram
     engine.unload()
     loaded = load(engine, smaller=2)
     assert engine.fitted.plan.memory.ram < before * 0.8
-    assert loaded.reduced.startswith("Memory ran out in RAM, so the model is loaded with")
-    assert loaded.reduced in loaded.note
+    smaller, plan = loaded.smaller_plan, engine.fitted.plan
+    assert (smaller.full, smaller.context) == ("ram", plan.context)
+    assert (smaller.vram, smaller.ram, smaller.ssd) == (plan.layers.vram, plan.layers.ram, plan.layers.ssd)
     engine.unload()
 
 
@@ -369,11 +371,11 @@ def test_heads_that_do_not_fit_are_not_named_as_given_up(monkeypatch):
     monkeypatch.setattr("engine.serving.load._heads", unfit)
     load(engine := EngineService())
     assert engine.session.pair.heads is None
-    fitted, notes = engine.fitted, []
+    fitted, smaller = engine.fitted, []
     while fitted.plan.heads:
-        notes.append(fitted.shrink("ram"))
-    assert notes
-    assert all("heads" not in note for note in notes)
+        smaller.append(fitted.shrink("ram"))
+    assert smaller
+    assert all(plan.without is None for plan in smaller)
     assert fitted.given_up is None
     engine.unload()
 
@@ -382,11 +384,11 @@ def test_heads_that_nobody_asked_for_are_given_up_if_memory_runs_out():
     load(engine := EngineService())
     fitted, count = engine.fitted, 0
     while fitted.plan.heads:
-        note, count = fitted.shrink("ram"), count + 1
-    assert "and without its draft heads." in note
+        smaller, count = fitted.shrink("ram"), count + 1
+    assert smaller.without == "heads"
     loaded = load(engine, smaller=count)
     assert loaded.draft is None
-    assert "and without its draft heads." in loaded.note
+    assert loaded.smaller_plan == smaller
     assert ask(engine).tokens > 0
     engine.unload()
 
@@ -402,14 +404,14 @@ def test_heads_that_the_drafter_needs_are_not_optional(drafter, may_go):
     assert fitted.pair.optional_heads == may_go
 
 
-@pytest.mark.parametrize(("is_layer", "said"), [(True, "layer for drafts"), (False, "draft heads")])
-def test_what_is_given_up_is_named(is_layer, said):
+@pytest.mark.parametrize(("is_layer", "kind"), [(True, "own_layer"), (False, "heads")])
+def test_what_is_given_up_is_named(is_layer, kind):
     file = open_checkpoint(model_file("smollm2"))
     request = protocol.Load(id=1, dtype="float32")
     heads = replace(HEADS, is_layer=is_layer)
     fitted = fit.fit(request, file, None, "cpu", 256, heads=heads, optional_heads=True)
     while fitted.plan.heads:
         assert not fitted.given_up
-        note = fitted.shrink("ram")
-    assert f", and without its {said}." in note
+        smaller = fitted.shrink("ram")
+    assert smaller.without == kind
     assert fitted.given_up == heads

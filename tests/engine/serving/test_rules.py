@@ -5,7 +5,7 @@ import pytest
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.cost import unknown
 from engine.planner import TreePlan
-from engine.protocol import Chat, Message, Options
+from engine.protocol import Chat, Message, Options, TookTurns
 from engine.serving.session import Session
 from tests.engine.test_every_drafter import session
 
@@ -41,32 +41,23 @@ def test_with_renewed_drafters_it_is_measured_anew_whether_drafting_ahead_pays(m
 
 
 @pytest.mark.parametrize(
-    ("drafter", "why", "said"),
-    [
-        ("none", "drafter", "The drafter none keeps no tree"),
-        ("sps", "drafter", "The drafter sps keeps no tree"),
-        ("specexec", "memory", "wholly in memory"),
-    ],
+    ("drafter", "why"), [("none", "drafter"), ("sps", "drafter"), ("specexec", "memory")]
 )
-def test_where_draft_and_target_cannot_overlap_as_asked_the_answer_says_why(drafter, why, said):
+def test_where_draft_and_target_cannot_overlap_as_asked_the_answer_says_why(drafter, why):
     asked = session()
     turns = answer(asked, drafter, overlap="off", max_new_tokens=6)
     found = answer(asked, drafter, overlap="on", max_new_tokens=6)
     assert found.token_ids == turns.token_ids
-    assert found.hindrance == why
-    assert found.note.startswith("Draft and target took turns.")
-    assert said in found.note
-    assert "--overlap" not in found.note
+    assert found.remarks == [TookTurns(why=why, drafter=drafter)]
     for other in (turns, answer(asked, drafter, max_new_tokens=6)):
-        assert (other.hindrance, other.note) == (None, ""), "nobody asked for more"
+        assert other.remarks == [], "nobody asked for more"
 
 
 def test_a_target_that_is_recorded_on_a_card_takes_turns_and_the_answer_says_so(monkeypatch):
     asked = session()
     monkeypatch.setattr(type(asked.pair.target.model), "runs_apart", False)
     found = answer(asked, "specexec", overlap="on", max_new_tokens=6)
-    assert found.hindrance == "card"
-    assert "on the graphics card" in found.note
+    assert found.remarks == [TookTurns(why="card", drafter="specexec")]
 
 
 def test_a_rule_is_asked_for_limits_once_for_each_tree_and_once_for_the_prompt(monkeypatch):
