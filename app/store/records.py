@@ -241,6 +241,11 @@ class UnsentMessage(Struct, frozen=True, kw_only=True):
     def __bool__(self) -> bool:
         return bool(self.typed or self.pasted or self.files)
 
+    @property
+    def content(self) -> tuple[str, list[str], list[str]]:
+        """What the user has put in it. How its files would be read is not part of that."""
+        return self.typed, self.pasted, [file.id for file in self.files]
+
 
 class Preset(Struct, frozen=True):
     name: str

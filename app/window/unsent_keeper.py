@@ -14,7 +14,8 @@ PAUSE_MS = 500  # from the last change until it is stored
 
 
 class UnsentKeeper(QObject):
-    """Stores the composer's message with the chat shown, and shows the one of the chat that is opened."""
+    """Stores the composer's message with the chat shown, and shows the one of the chat that is opened, also
+    once another window has changed it."""
 
     def __init__(
         self,
@@ -31,25 +32,22 @@ class UnsentKeeper(QObject):
         self._keeps_new = keeps_new
         self._id: int | None = None  # the chat that the composer's message belongs to
         self._kept: UnsentMessage | None = UnsentMessage()  # None: it could not be read
+        self._shown = UnsentMessage().content  # as the composer gave it back, or when it was last stored
         self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._timer.timeout.connect(self.keep)
         composer.changed.connect(self._timer.start)
         chat.opened.connect(self._follow)
         chat.returned.connect(self._give_back)
-        messages.brought.connect(self._take_over)
+        messages.changed.connect(self._take_over)
         self._show()
 
     def keep(self) -> None:
         """Store the composer's message now."""
         self._timer.stop()
-        message = self._composer.unsent()
-        if message == (self._kept or UnsentMessage()) or not self._is_kept(self._id):
-            return
-        seen, self._kept = self._kept, message
-        kept = self._messages.keep(self._id, message, seen)
-        if self._kept == message != kept:  # `brought` has not shown more
-            self._kept = kept
-            self._show_kept()
+        if self._is_changed and self._is_kept(self._id):
+            seen, self._kept = self._kept, self._composer.unsent()
+            self._shown = self._kept.content
+            self._messages.keep(self._id, self._kept, seen)
 
     def close(self) -> None:
         """Store the message of a window that is closed. One for a new chat comes before that of the first
@@ -85,6 +83,7 @@ class UnsentKeeper(QObject):
 
     def _show_kept(self) -> None:
         self._composer.show_unsent(self._kept or UnsentMessage())
+        self._shown = self._composer.unsent().content
         self._timer.stop()
 
     def _give_back(self, returned: Sequence[Waiting]) -> None:
@@ -95,16 +94,27 @@ class UnsentKeeper(QObject):
             self._messages.put_before(chat, texts, files)
 
     def _take_over(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
-        """Show what was put before the message of the chat shown. What the user has changed here since it was
-        stored follows it; otherwise, what is stored counts, which another window may have written."""
-        if chat == self._id and self._is_kept(chat):
-            own = self._composer.unsent()
-            is_changed = own != (self._kept or UnsentMessage())
-            self._kept = self._messages.of(chat)
-            if is_changed:
-                self._composer.show_unsent(in_front(texts, files, own))
-            else:
-                self._show_kept()
+        """Show what is kept of the chat shown now. What the user has changed here since it was stored follows
+        what was put before it, or else is stored now, behind what another window has written."""
+        if chat != self._id or not self._is_kept(chat):
+            return
+        own, is_changed = self._composer.unsent(), self._is_changed
+        if is_changed and not texts and not files:
+            self.keep()
+            return
+        kept = self._messages.of(chat)
+        if kept is None:
+            return
+        self._kept = kept
+        if is_changed:
+            self._composer.show_unsent(in_front(texts, files, own))
+        elif kept.content != own.content:
+            self._show_kept()
+
+    @property
+    def _is_changed(self) -> bool:
+        """Whether the user has changed the message since it was stored or shown."""
+        return self._composer.unsent().content != self._shown
 
     def _is_kept(self, chat: int | None) -> bool:
         """Return whether this window stores the message of a chat."""

@@ -15,11 +15,12 @@ class UnsentMessages(QObject):
 
     Signals:
         failed: StoreError; a message cannot be read or stored. Sent once until all of them are stored again
-        brought: int or None, texts and files, which were put before what is unsent in a chat
+        changed: int or None, texts and files; what is kept of the unsent message of a chat was changed, and
+            these, if any, were put before it
     """
 
     failed = Signal(object)
-    brought = Signal(object, list, list)
+    changed = Signal(object, list, list)
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,30 +41,33 @@ class UnsentMessages(QObject):
             self._fail(error)
             return None
 
-    def keep(self, chat: int | None, message: UnsentMessage, seen: UnsentMessage | None) -> UnsentMessage:
-        """Store the unsent message of a chat. Return what is kept now.
+    def keep(self, chat: int | None, message: UnsentMessage, seen: UnsentMessage | None) -> None:
+        """Store the unsent message of a chat.
 
-        seen: what `of` returned, and `message` was made from. If another window has left a message since
-            that could not be stored, both are kept, that one in front. If it is None, the stored message is
-            put in front as soon as it can be read; `brought` tells.
+        seen: what `of` returned, and `message` was made from. If another window has left another message
+            since, both are kept, that one in front. If it is None, the stored message is put in front as
+            soon as it can be read; `changed` tells.
         """
-        owed = self._owed.get(chat)
-        if owed and owed not in (seen, message):
-            message = in_front([owed.typed, *owed.pasted], owed.files, message)
-        if seen is None:
+        self._keep(chat, message, seen)
+        self.changed.emit(chat, [], [])
+
+    def _keep(self, chat: int | None, message: UnsentMessage, seen: UnsentMessage | None) -> None:
+        kept = self.of(chat)
+        if kept and kept.content not in (message.content, (seen or UnsentMessage()).content):
+            message = in_front([kept.typed, *kept.pasted], kept.files, message)
+        if seen is None and kept is None:
             self._unread.add(chat)
         self._owed[chat] = message
         if self._next_try.isActive():
             self._try_again()
         else:
             self.retry()
-        return message
 
     def put_before(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
         """Put texts and files before what is unsent in a chat, also in the window that shows it."""
         message = self.of(chat)
-        self.keep(chat, in_front(texts, files, message or UnsentMessage()), message)
-        self.brought.emit(chat, list(texts), list(files))
+        self._keep(chat, in_front(texts, files, message or UnsentMessage()), message)
+        self.changed.emit(chat, list(texts), list(files))
 
     def retry(self) -> None:
         """Try to store what is not stored so far. Waits for another program that writes."""
@@ -98,7 +102,7 @@ class UnsentMessages(QObject):
         if stored:
             texts = [stored.typed, *stored.pasted]
             self._owed[chat] = in_front(texts, stored.files, owed)
-            self.brought.emit(chat, texts, stored.files)
+            self.changed.emit(chat, texts, stored.files)
 
     def _fail(self, error: StoreError) -> None:
         if not self._has_failed:

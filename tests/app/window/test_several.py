@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
@@ -216,16 +217,65 @@ def test_what_a_window_could_not_store_replaces_nothing_that_another_wrote_since
         each.chat.open(chat)
     full.set()
     with qtbot.waitSignal(window.core.unsent.failed):
+        window.composer.write("newer")
         second.composer.write("not stored")
         second.chat.open(None)
     full.clear()
-    window.composer.write("newer")
     qtbot.waitUntil(lambda: store.unsent.of(chat).typed == "not stored\n\nnewer")
     window.core.unsent.retry()
     second.composer.write("elsewhere")
     second.chat.open(chat)
     for each in (window, second):
         assert each.composer.text() == "not stored\n\nnewer"
+
+
+def test_what_is_written_in_one_window_appears_in_another_that_shows_the_chat(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, store: Store, qtbot: QtBot
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    for each in (window, second):
+        each.chat.open(chat)
+    window.composer.write("half a question")
+    window.composer.editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.waitUntil(lambda: second.composer.text() == "half a question")
+    assert window.composer.editor.textCursor().position() == 0, "whoever writes is not disturbed"
+    qtbot.keyClicks(second.composer.editor, "?")
+    qtbot.waitUntil(lambda: window.composer.text() == "half a question?")
+    assert store.unsent.of(chat).typed == "half a question?"
+    qtbot.keyClick(second.composer.editor, Key.Key_Return)
+    assert window.composer.text() == second.composer.text() == ""
+    assert not store.unsent.of(chat)
+
+
+def test_what_two_windows_write_in_one_chat_at_the_same_time_is_kept_by_both(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    for each in (window, second):
+        each.chat.open(chat)
+    window.composer.write("one")
+    second.composer.write("two")
+    window._unsent.keep()
+    for each in (window, second):
+        assert each.composer.text() == "one\n\ntwo"
+        each._unsent.keep()
+    assert store.unsent.of(chat).typed == "one\n\ntwo"
+
+
+def test_what_was_given_back_is_not_doubled_where_the_field_shows_it_otherwise(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
+) -> None:
+    """A field turns no-break spaces into plain ones."""
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    for each in (window, second):
+        each.chat.open(chat)
+    window.core.unsent.put_before(chat, ["10\u00a0km"], [])
+    qtbot.keyClicks(window.composer.editor, "?")
+    window._unsent.keep()
+    assert window.composer.text() == second.composer.text() == "10 km?"
 
 
 def test_another_window_continues_what_could_not_be_stored(

@@ -91,7 +91,7 @@ def test_a_message_that_cannot_be_read_is_not_replaced(
     unsent.keep(beside, UnsentMessage(typed="beside"), NOTHING)
     unreadable.clear()
     assert store.unsent.of(beside).typed == "beside"
-    with qtbot.waitSignal(unsent.brought) as told:
+    with qtbot.waitSignal(unsent.changed) as told:
         unsent.retry()
     assert told.args == [chat, ["of yesterday", "a log"], []]
     assert store.unsent.of(chat) == UnsentMessage(typed="of yesterday\n\na log\n\nnew")
