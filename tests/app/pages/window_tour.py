@@ -426,6 +426,10 @@ class WindowTour:
         self._stage.show_modal(name, opens)
 
     def _failing(self) -> None:
+        request = self._ask("A question that needs much memory")
+        plan = messages.SmallerPlan(full="vram", vram=12, ram=20, ssd=28, context=2_048, without="own_layer")
+        self._complete(request, "Yes.", remarks=[plan, messages.FewLogProbs(told=3, tokens=1_200)])
+        self._show("remarks about an answer")
         request = self._ask("Another question")
         failed = messages.Failed(
             request=request,

@@ -213,6 +213,7 @@ def test_what_a_window_could_not_store_replaces_nothing_that_another_wrote_since
 ) -> None:
     chat = store.chats.add([chat_of("why?", "because")])[0]
     second = other()
+    window.core.unsent._next_try.setInterval(50)
     for each in (window, second):
         each.chat.open(chat)
     full.set()
@@ -230,7 +231,7 @@ def test_what_a_window_could_not_store_replaces_nothing_that_another_wrote_since
 
 
 def test_what_is_written_in_one_window_appears_in_another_that_shows_the_chat(
-    window: Window, other: Callable[[], Window], engines: FakeEngines, store: Store, qtbot: QtBot
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
 ) -> None:
     chat = store.chats.add([chat_of("why?", "because")])[0]
     second = other()
