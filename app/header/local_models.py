@@ -51,11 +51,12 @@ def models_here() -> list[LocalModel]:
     for folder in (catalog.models_folder(), RESOURCES / "models"):
         for stored in hub.stored(folder):
             id = next(iter(stored.ids), "")
+            known = catalog.model_for(id)
             model = LocalModel(
                 id or _path(stored.path),
                 _text(id) if id else stored.name,
                 stored.nbytes,
-                catalog.catalog().models[catalog.entries()[id].model].about if id else "",
+                known.about if known else "",
                 stored.path,
                 stored if folder == catalog.models_folder() else None,
             )

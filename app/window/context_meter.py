@@ -10,6 +10,7 @@ from app.connection.memory import turns, used
 from app.store.quoted import is_quoted
 from app.store.records import about_tokens
 from app.window.panes import Panes
+from app.window.unsent_messages import in_front
 from engine.protocol.messages import Loaded
 
 
@@ -58,7 +59,8 @@ class ContextMeter(QObject):
         message = self._composer.unsent()
         self._composer.accept()
         self._chat.open(None)
-        self._composer.show_unsent(message)
+        there = self._composer.unsent()
+        self._composer.show_unsent(in_front([there.typed, *there.pasted], there.files, message))
         self._composer.setFocus()
 
     def _load_with_context(self, context: int) -> None:

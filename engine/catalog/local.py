@@ -275,8 +275,8 @@ def _named(id: str) -> list[Variant]:
 
 def _matching(target: str) -> list[Variant]:
     """Return what `_named` finds, or else the variants whose file has the same name as the path `target`."""
-    name = Path(target).name
-    return _named(target) or [variant for variant in entries().values() if variant.file_name == name]
+    name = Path(target).name  # "" of the current folder, as is the file name of variants without a file
+    return _named(target) or [each for each in entries().values() if name and each.file_name == name]
 
 
 def _similar_ids(id: str) -> list[str]:

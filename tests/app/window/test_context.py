@@ -63,15 +63,21 @@ def test_the_message_being_written_counts(window: Window, engines: FakeEngines, 
     assert str(4 * context_of(window)) in bar.larger.text().replace(",", ""), "so much that it fits"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [("", "and another thing"), ("one thing", "one thing\n\nand another thing")]
+)
 def test_a_new_chat_takes_the_message_along(
-    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
+    before: str, after: str, window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
     fill(window, engines, qtbot, int(0.9 * context_of(window)))
     old = window.chat.id
+    window.chat.open(None)
+    window.composer.write(before)
+    window.chat.open(old)
     window.composer.write("and another thing")
     bar_of(window).new_chat.click()
     assert window.chat.id is None
-    assert window.composer.text() == "and another thing"
+    assert window.composer.text() == after
     assert old is not None
     window.chat.open(old)
     assert window.composer.text() == "", "it moved"

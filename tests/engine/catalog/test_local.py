@@ -133,6 +133,11 @@ def test_the_draft_is_found_for_the_path_of_a_known_target(models: Path, tmp_pat
     assert catalog.draft_for(str(target)) == "coder-draft"
 
 
+def test_the_current_folder_is_no_model_of_the_catalogue(models: Path) -> None:
+    for target in (".", "..", "/", ""):
+        assert catalog.model_for(target) is None
+
+
 def put_assistant(folder: Path, kind: str = "gemma4_assistant") -> Path:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(f'{{"model_type": "{kind}"}}')
