@@ -4,7 +4,7 @@ A new remark takes one class here, with a kind in snake_case, a sentence in `eng
 `app.widgets.remark_words`.
 """
 
-from typing import Literal, Union
+from typing import Literal
 
 from msgspec import Struct
 
@@ -47,4 +47,4 @@ class FewLogProbs(Struct, frozen=True, kw_only=True, tag_field="kind", tag="few_
     tokens: int
 
 
-AnswerRemark = Union[TookTurns, SmallerPlan, PromptsDropped, Withheld, FewLogProbs]
+AnswerRemark = TookTurns | SmallerPlan | PromptsDropped | Withheld | FewLogProbs

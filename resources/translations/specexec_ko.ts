@@ -2669,10 +2669,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>Reports</name>
         <message>
-            <source>A remark of the engine about this answer</source>
-            <translation>이 답변에 대해 엔진이 알리는 내용</translation>
-        </message>
-        <message>
             <source>Answer complete: {}</source>
             <translation>답변 완료: {}</translation>
         </message>
@@ -2765,8 +2761,8 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>디스크가 응답하면 답변이 바로 이어집니다. 디스크가 연결되어 있는지 확인하거나 답변을 중지하세요. 지금까지의 텍스트는 남습니다.</translation>
         </message>
         <message>
-            <source>The answer says the same over and over, so it was stopped.</source>
-            <translation>답변이 같은 말을 끝없이 되풀이하여 멈췄습니다.</translation>
+            <source>The answer says the same over and over, so it was stopped. “DRY penalty”, in this chat's settings, makes that less likely.</source>
+            <translation>답변이 같은 말을 끝없이 되풀이하여 멈췄습니다. 이 대화의 설정에 있는 “DRY 페널티”를 쓰면 이런 일이 줄어듭니다.</translation>
         </message>
         <message>
             <source>The disk with the model does not answer</source>
@@ -6019,10 +6015,18 @@ other: everything else</source>
         </message>
     </context>
     <context>
-        <name>run_figures</name>
+        <name>remarks</name>
         <message>
-            <source>Computing the target took the most time: the compute device is the bottleneck.</source>
-            <translation>타깃 계산에 가장 오래 걸렸습니다. 연산 장치가 병목입니다.</translation>
+            <source>Ask in other words, or choose another model.</source>
+            <translation>다른 말로 물어보거나 다른 모델을 선택하세요.</translation>
+        </message>
+        <message>
+            <source>Close other programs to free memory, then load the model again.</source>
+            <translation>다른 프로그램을 닫아 메모리를 확보한 뒤 모델을 다시 불러오세요.</translation>
+        </message>
+        <message>
+            <source>Close other programs, or set a smaller “Other chats in RAM” in the settings.</source>
+            <translation>다른 프로그램을 닫거나, 설정에서 “RAM에 보관할 다른 대화”를 더 작게 정하세요.</translation>
         </message>
         <message>
             <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
@@ -6035,6 +6039,69 @@ other: everything else</source>
         <message>
             <source>Draft and target took turns: the target is wholly in memory, so that it never waits for weights while the draft could go on.</source>
             <translation>드래프트와 타깃이 번갈아 실행되었습니다. 타깃이 모두 메모리에 있어, 가중치를 기다리며 드래프트에 차례를 내줄 때가 없습니다.</translation>
+        </message>
+        <message>
+            <source>If you do not need them, turn “Log-probabilities” off in this chat's settings.</source>
+            <translation>필요하지 않으면 이 대화의 설정에서 “로그 확률”을 끄세요.</translation>
+        </message>
+        <message>
+            <source>It does without its draft heads.</source>
+            <translation>초안을 작성하는 헤드는 쓰지 않습니다.</translation>
+        </message>
+        <message>
+            <source>It does without its own layer for drafts.</source>
+            <translation>초안을 작성하는 자체 레이어는 쓰지 않습니다.</translation>
+        </message>
+        <message>
+            <source>Its layers: {}. Its context: {} tokens.</source>
+            <translation>레이어: {}. 컨텍스트: 토큰 {}개.</translation>
+        </message>
+        <message>
+            <source>Memory ran out, so other chats are read anew when you go on with them.</source>
+            <translation>메모리가 부족해져, 다른 대화를 이어 갈 때는 그 내용을 새로 읽습니다.</translation>
+        </message>
+        <message>
+            <source>Memory ran out, so the model was loaded by a smaller plan.</source>
+            <translation>메모리가 부족해져 모델을 더 작은 구성으로 불러왔습니다.</translation>
+        </message>
+        <message>
+            <source>The graphics card's memory ran out, so the model was loaded by a smaller plan.</source>
+            <translation>그래픽 카드의 메모리가 부족해져 모델을 더 작은 구성으로 불러왔습니다.</translation>
+        </message>
+        <message>
+            <source>The server told the probabilities of {} of {} tokens only.</source>
+            <translation>서버가 토큰 {1}개 중 {0}개의 확률만 알려 주었습니다.</translation>
+        </message>
+        <message>
+            <source>The server withheld a part of the answer.</source>
+            <translation>서버가 답변의 일부를 내보내지 않았습니다.</translation>
+        </message>
+        <message>
+            <source>The text is the same. There is nothing to do.</source>
+            <translation>답변의 내용은 같습니다. 따로 하실 일은 없습니다.</translation>
+        </message>
+        <message>
+            <source>{} in RAM</source>
+            <translation>RAM에 {}개</translation>
+        </message>
+        <message>
+            <source>{} in VRAM</source>
+            <translation>VRAM에 {}개</translation>
+        </message>
+        <message>
+            <source>{} on the disk</source>
+            <translation>디스크에 {}개</translation>
+        </message>
+        <message>
+            <source>“Drafter” in this chat's settings offers others.</source>
+            <translation>이 대화의 설정에 있는 “드래프터”에서 다른 것을 고를 수 있습니다.</translation>
+        </message>
+    </context>
+    <context>
+        <name>run_figures</name>
+        <message>
+            <source>Computing the target took the most time: the compute device is the bottleneck.</source>
+            <translation>타깃 계산에 가장 오래 걸렸습니다. 연산 장치가 병목입니다.</translation>
         </message>
         <message>
             <source>Drafting took the most time: a smaller budget or a smaller draft may be faster.</source>

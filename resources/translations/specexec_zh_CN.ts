@@ -2669,10 +2669,6 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>Reports</name>
         <message>
-            <source>A remark of the engine about this answer</source>
-            <translation>引擎对此回答的说明</translation>
-        </message>
-        <message>
             <source>Answer complete: {}</source>
             <translation>回答已完成：{}</translation>
         </message>
@@ -2765,8 +2761,8 @@ KV 缓存：模型对已有文本的记忆
             <translation>磁盘一有响应，回答就会继续。请检查磁盘是否已连接，或停止回答：已有的文字会保留。</translation>
         </message>
         <message>
-            <source>The answer says the same over and over, so it was stopped.</source>
-            <translation>回答不断重复相同的内容，因此已停止。</translation>
+            <source>The answer says the same over and over, so it was stopped. “DRY penalty”, in this chat's settings, makes that less likely.</source>
+            <translation>回答不断重复相同的内容，因此已停止。调高此对话设置中的“DRY 惩罚”可以减少这种情况。</translation>
         </message>
         <message>
             <source>The disk with the model does not answer</source>
@@ -6019,10 +6015,18 @@ other: everything else</source>
         </message>
     </context>
     <context>
-        <name>run_figures</name>
+        <name>remarks</name>
         <message>
-            <source>Computing the target took the most time: the compute device is the bottleneck.</source>
-            <translation>目标模型的计算用时最多：瓶颈在计算设备。</translation>
+            <source>Ask in other words, or choose another model.</source>
+            <translation>请换一种说法提问，或选择其他模型。</translation>
+        </message>
+        <message>
+            <source>Close other programs to free memory, then load the model again.</source>
+            <translation>请关闭其他程序以释放内存，然后重新加载模型。</translation>
+        </message>
+        <message>
+            <source>Close other programs, or set a smaller “Other chats in RAM” in the settings.</source>
+            <translation>请关闭其他程序，或在设置中把“内存中的其他对话”调小。</translation>
         </message>
         <message>
             <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
@@ -6035,6 +6039,69 @@ other: everything else</source>
         <message>
             <source>Draft and target took turns: the target is wholly in memory, so that it never waits for weights while the draft could go on.</source>
             <translation>草稿模型与目标模型轮流运行：目标模型完全在内存中，从不等待权重，因此草稿模型没有可继续起草的时机。</translation>
+        </message>
+        <message>
+            <source>If you do not need them, turn “Log-probabilities” off in this chat's settings.</source>
+            <translation>如果不需要，请在此对话的设置中关闭“对数概率”。</translation>
+        </message>
+        <message>
+            <source>It does without its draft heads.</source>
+            <translation>不使用起草用的预测头。</translation>
+        </message>
+        <message>
+            <source>It does without its own layer for drafts.</source>
+            <translation>不使用自带的起草层。</translation>
+        </message>
+        <message>
+            <source>Its layers: {}. Its context: {} tokens.</source>
+            <translation>模型的层：{}。上下文：{} 个词元。</translation>
+        </message>
+        <message>
+            <source>Memory ran out, so other chats are read anew when you go on with them.</source>
+            <translation>内存不足，因此继续其他对话时会重新读取其内容。</translation>
+        </message>
+        <message>
+            <source>Memory ran out, so the model was loaded by a smaller plan.</source>
+            <translation>内存不足，因此模型是按较小的方案加载的。</translation>
+        </message>
+        <message>
+            <source>The graphics card's memory ran out, so the model was loaded by a smaller plan.</source>
+            <translation>显存不足，因此模型是按较小的方案加载的。</translation>
+        </message>
+        <message>
+            <source>The server told the probabilities of {} of {} tokens only.</source>
+            <translation>服务器只给出了 {1} 个词元中 {0} 个的概率。</translation>
+        </message>
+        <message>
+            <source>The server withheld a part of the answer.</source>
+            <translation>服务器没有给出回答的一部分。</translation>
+        </message>
+        <message>
+            <source>The text is the same. There is nothing to do.</source>
+            <translation>回答的文本相同，无需任何操作。</translation>
+        </message>
+        <message>
+            <source>{} in RAM</source>
+            <translation>内存中 {} 层</translation>
+        </message>
+        <message>
+            <source>{} in VRAM</source>
+            <translation>显存中 {} 层</translation>
+        </message>
+        <message>
+            <source>{} on the disk</source>
+            <translation>磁盘上 {} 层</translation>
+        </message>
+        <message>
+            <source>“Drafter” in this chat's settings offers others.</source>
+            <translation>此对话设置中的“起草方法”提供其他选择。</translation>
+        </message>
+    </context>
+    <context>
+        <name>run_figures</name>
+        <message>
+            <source>Computing the target took the most time: the compute device is the bottleneck.</source>
+            <translation>目标模型的计算用时最多：瓶颈在计算设备。</translation>
         </message>
         <message>
             <source>Drafting took the most time: a smaller budget or a smaller draft may be faster.</source>

@@ -15,7 +15,7 @@ from app.widgets.remark_words import about_plan, in_one, words_of
 from engine.protocol.messages import AnswerRemark, PromptsDropped, SmallerPlan, Withheld
 from tests.engine.remarks import REMARKS
 
-PLAN = SmallerPlan(full="ram", vram=0, ram=20, ssd=10, context=2048)
+PLAN = SmallerPlan(full="ram", vram=0, ram=20, ssd=10, context=512)
 
 
 @pytest.fixture(params=["en", "ko", "zh_CN"])
@@ -53,7 +53,7 @@ def test_settings_are_called_as_on_their_pages(language: str) -> None:
 def test_a_smaller_plan_says_what_is_where() -> None:
     assert about_plan(PLAN) == (
         "Memory ran out, so the model was loaded by a smaller plan. Its layers: 20 in RAM, 10 on the disk. "
-        "Its context: 2,048 tokens."
+        "Its context: 512 tokens."
     )
 
 
