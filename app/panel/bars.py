@@ -95,10 +95,14 @@ class IterationBars(QWidget):
         return min(following.survivors, done.grown_ahead)
 
     @property
+    def _has_legend(self) -> bool:
+        """Whether a legend stands below the longest time."""
+        return any(done.ahead_s for done in self._done)
+
+    @property
     def _labels_height(self) -> float:
-        """The height of the lines above the bars."""
-        lines = 2 if any(done.ahead_s for done in self._done) else 1
-        return float(lines * self.fontMetrics().height())
+        """The height of the lines above the bars, and of the gap below them."""
+        return (2 if self._has_legend else 1) * self.fontMetrics().height() + LABEL_GAP
 
     def show_current(self, iteration: int | None) -> None:
         """Highlight an iteration."""
@@ -149,7 +153,7 @@ class IterationBars(QWidget):
             return
         line = self.fontMetrics().height()
         painter.drawText(QRectF(0, 0, self.width(), line), self._longest())
-        if self._labels_height > line:
+        if self._has_legend:
             self._paint_legend(painter, line)
         fills = (colours.time_draft, colours.time_target, colours.time_wait, colours.time_other)
         for index, done in enumerate(self._done):

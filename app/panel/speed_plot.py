@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import formatting
@@ -44,7 +44,6 @@ class SpeedPlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._moments: Sequence[Moment] = ()
-        self.setFont(theme.smaller(self.font()))
         self.setMinimumHeight(110)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(self.tr("Tokens per second over time"))
@@ -61,12 +60,17 @@ class SpeedPlot(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(300, 160)
 
+    @property
+    def _metrics(self) -> QFontMetrics:
+        """The metrics of the text, which is smaller than the window's and follows its size."""
+        return QFontMetrics(theme.smaller(self.font()))
+
     def labels(self) -> list[tuple[QRectF, str]]:
         """Return the texts at the axes with their places: those of the speeds, then those of the times."""
         scales = self._scales()
         if scales is None:
             return []
-        metrics, area = self.fontMetrics(), scales.area
+        metrics, area = self._metrics, scales.area
         height = metrics.height()
         placed = [
             (QRectF(0, scales.y(speed) - height / 2, area.left() - SPACE, height), label_of(speed))
@@ -87,6 +91,7 @@ class SpeedPlot(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.smaller(self.font()))
         colours = theme.current()
         self._paint_legend(painter)
         scales = self._scales()
@@ -115,7 +120,7 @@ class SpeedPlot(QWidget):
     def _legend(self) -> list[tuple[QRectF, str, QPen]]:
         """Return the entries of the legend; the second is below the first where they do not fit beside
         each other."""
-        metrics, x, y = self.fontMetrics(), 0.0, 0.0
+        metrics, x, y = self._metrics, 0.0, 0.0
         entries = []
         for name, pen in ((self.tr("last 30 s"), self._recent), (self.tr("whole answer"), self._whole)):
             width = DASH + SPACE + metrics.horizontalAdvance(name) + 1
@@ -129,12 +134,12 @@ class SpeedPlot(QWidget):
         """Return the scales of the lines; None without lines, or if the widget is too small."""
         if not self._moments:
             return None
-        height = self.fontMetrics().height()
+        height = self._metrics.height()
         top = max(place.bottom() for place, _, _ in self._legend()) + height / 2 + SPACE
         room = self.height() - 1.5 * height - 1 - top
         highest = max(max(moment.recent, moment.whole, 1e-3) for moment in self._moments)
         speeds = ticks(highest, max(1, int(room / (APART * height))))
-        left = max(self.fontMetrics().horizontalAdvance(label_of(speed)) for speed in speeds) + SPACE
+        left = max(self._metrics.horizontalAdvance(label_of(speed)) for speed in speeds) + SPACE
         area = QRectF(left, top, self.width() - left - SPACE, room)
         longest = max(self._moments[-1].t, SHORTEST_S)
         return None if area.isEmpty() else Scales(area, longest, highest, speeds)

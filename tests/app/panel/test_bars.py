@@ -41,6 +41,13 @@ def test_drafting_during_a_pass_stands_beside_the_pass(qtbot: QtBot) -> None:
     assert image.pixelColor(middle) != image.pixelColor(middle.x() - int(bar.width() / 2), middle.y())
 
 
+def test_the_highest_bar_leaves_the_label_above_it_free(qtbot: QtBot) -> None:
+    bars = IterationBars()
+    qtbot.addWidget(bars)
+    bars.resize(300, 110)
+    assert one_bar(bars, 7).top() > bars.fontMetrics().height() + 1
+
+
 def test_what_survived_the_verdict_is_filled_in_the_chart(qtbot: QtBot) -> None:
     bars = IterationBars()
     qtbot.addWidget(bars)

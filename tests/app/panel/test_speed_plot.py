@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.panel.run_figures import Moment
@@ -69,3 +70,16 @@ def test_an_empty_plot_and_a_tiny_one_are_painted(qtbot: QtBot) -> None:
     plot.resize(20, 20)
     plot.show_moments([Moment(0.0, 0.0, 0.0)])
     plot.grab()
+
+
+def test_its_text_follows_the_size_of_all_text(qtbot: QtBot, qapp: QApplication) -> None:
+    plot = SpeedPlot()
+    qtbot.addWidget(plot)
+    plot.resize(300, 300)
+    plot.show_moments([Moment(float(i), 9.0, 3.0) for i in range(10)])
+    usual = plot.labels()[0][0].height()
+    theme.enlarge(qapp, 200)
+    try:
+        assert plot.labels()[0][0].height() > 1.7 * usual
+    finally:
+        theme.enlarge(qapp, 100)
