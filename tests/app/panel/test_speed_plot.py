@@ -77,6 +77,7 @@ def test_its_text_follows_the_size_of_all_text(qtbot: QtBot, qapp: QApplication)
     qtbot.addWidget(plot)
     plot.resize(300, 300)
     plot.show_moments([Moment(float(i), 9.0, 3.0) for i in range(10)])
+    plot.show()
     usual = plot.labels()[0][0].height()
     theme.enlarge(qapp, 200)
     try:
