@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from app.panel.node_words import describe
 from app.panel.tree_geometry import Arranged, Box, Viewport, arrange_event, extent, overhang
@@ -141,6 +141,8 @@ class TreeView(QWidget):
         if event.type() == QEvent.Type.FontChange:
             self._widths.clear()
             self._go_stale()
+        elif event.type() == QEvent.Type.StyleChange:  # perhaps all text has another size now
+            self.setFont(theme.smaller(QApplication.font()))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         delta = event.angleDelta()

@@ -414,3 +414,18 @@ def test_nodes_out_of_view_are_not_painted(view: TreeView, monkeypatch: pytest.M
     monkeypatch.setattr(tree_painter, "draw_node", lambda *args: (drawn.append(args[2]), real(*args))[1])
     view.grab()
     assert 3 < len(drawn) < 15
+
+
+def test_its_text_follows_the_size_of_all_text(qtbot: QtBot, qapp: QApplication) -> None:
+    view = TreeView()
+    qtbot.addWidget(view)
+    view.resize(400, 300)
+    view.show_tree(verdict(3))
+    view.show()
+    usual = view.font().pointSizeF()
+    theme.enlarge(qapp, 150)
+    try:
+        assert view.font().pointSizeF() == pytest.approx(1.5 * usual)
+    finally:
+        theme.enlarge(qapp, 100)
+    assert view.font().pointSizeF() == pytest.approx(usual)
