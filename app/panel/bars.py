@@ -102,7 +102,12 @@ class IterationBars(QWidget):
     @property
     def _labels_height(self) -> float:
         """The height of the lines above the bars, and of the gap below them."""
-        return (2 if self._has_legend else 1) * self.fontMetrics().height() + LABEL_GAP
+        return (2 if self._has_legend else 1) * self._line + LABEL_GAP
+
+    @property
+    def _line(self) -> int:
+        """The height of a line of text, whose glyphs may come from a higher font than the widget's."""
+        return self.fontMetrics().boundingRect(self.rect(), 0, self.tr("longest: {} s")).height()
 
     def show_current(self, iteration: int | None) -> None:
         """Highlight an iteration."""
@@ -151,7 +156,7 @@ class IterationBars(QWidget):
         if not self._done:
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("No iterations yet."))
             return
-        line = self.fontMetrics().height()
+        line = self._line
         painter.drawText(QRectF(0, 0, self.width(), line), self._longest())
         if self._has_legend:
             self._paint_legend(painter, line)

@@ -6,7 +6,7 @@ The settings are named as on their pages. `engine.cli.remarks` has the terminal'
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from app import formatting
 from engine.protocol.messages import (
@@ -68,7 +68,7 @@ def about_plan(plan: SmallerPlan) -> str:
         _tr("{} on the disk").format(formatting.number(plan.ssd)) if plan.ssd else "",
     ]
     layers = _tr("Its layers: {}. Its context: {} tokens.").format(
-        ", ".join(filter(None, tiers)), formatting.number(plan.context)
+        QLocale().createSeparatedList(list(filter(None, tiers))), formatting.number(plan.context)
     )
     lost = {
         None: "",
