@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -345,7 +345,10 @@ class _Editor(ComposedText):
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and is_held:
                 event.accept()
                 return True
-        return super().event(event)
+        is_handled = super().event(event)
+        if event.type() == QEvent.Type.Resize:
+            self._fit()  # not in resizeEvent, during which the viewport does not follow another height
+        return is_handled
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not self.is_composing and not event.modifiers() and self._offer.takes(event.key()):
@@ -380,10 +383,6 @@ class _Editor(ComposedText):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
 
     def _fit(self) -> None:
         line = self.fontMetrics().lineSpacing()

@@ -127,3 +127,15 @@ def test_the_button_names_the_key_that_sends(composer: Composer) -> None:
     assert composer.button.toolTip() == "Enter"
     composer.send_with("ctrl_enter")
     assert composer.button.toolTip() == "Ctrl+Enter"
+
+
+def test_the_hint_is_shown_whole_once_the_field_becomes_so_narrow_that_it_wraps(
+    composer: Composer, qtbot: QtBot
+) -> None:
+    composer.resize(900, 60)
+    composer.show()
+    editor, usual = composer.editor, composer.editor.height()
+    for width in range(900, 200, -20):
+        composer.resize(width, 200)
+        qtbot.waitUntil(lambda: editor.viewport().size() == editor.contentsRect().size(), timeout=1_000)
+    assert editor.height() > usual
