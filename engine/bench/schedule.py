@@ -103,6 +103,14 @@ def add(kinds: Commands) -> None:
         default=62,
         help="bandwidth of RAM, which processor and link share (default: %(default)s, DDR5)",
     )
+    parser.add_argument(
+        "--survival",
+        type=float,
+        metavar="SHARE",
+        default=1,
+        help="share of the drafting beside a pass that the next tree is spared, while both overlap "
+        "(default: 1, the best that can happen)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -111,18 +119,19 @@ def run(parsed: argparse.Namespace) -> int:
     versions = numbers("pcie", parsed.pcie, int)
     vram = numbers("vram", parsed.vram, float)
     sizes = [*rows, *helped, *vram, parsed.ram, parsed.ram_gbps, parsed.disk_gbps, parsed.context]
-    if min(sizes) <= 0 or not {*versions} <= {*PCIE}:
+    if min(sizes) <= 0 or not 0 < parsed.survival <= 1 or not {*versions} <= {*PCIE}:
         raise BadOption(
-            "All numbers must be above 0, and PCIe's version 3, 4 or 5.", "Omit them to use the defaults."
+            "All numbers must be above 0, PCIe's version 3, 4 or 5, and --survival at most 1.",
+            "Omit them to use the defaults.",
         )
     machines = list(_machines(parsed, vram, versions))
     cases = list(simulated(parsed, machines, rows))
     with_help = list(simulated_help(parsed, machines, helped))
     if parsed.json:
         found = {"cases": [asdict(each) for each in cases], "helped": [asdict(each) for each in with_help]}
-        print(json.dumps({"sources": SOURCES, **found}))
+        print(json.dumps({"sources": SOURCES, "survival": parsed.survival, **found}))
     else:
-        print(SOURCES, "", *table(cases), *table_of_help(with_help), sep="\n")
+        print(SOURCES, "", *table(cases, parsed.survival), *table_of_help(with_help), sep="\n")
     return 0
 
 
@@ -173,7 +182,7 @@ def simulated(
         for card, machine in machines:
             for count in rows:
                 say(f"{draft}, {card.name}, {card.vram:g} GiB, PCIe {card.pcie}, {count} rows")
-                outcome = simulate(weights, pair, machine, count, parsed.context)
+                outcome = simulate(weights, pair, machine, count, parsed.context, parsed.survival)
                 yield SimulatedCase(card, draft, count, outcome)
 
 
@@ -196,8 +205,8 @@ def simulated_help(
             yield HelpedCase(card, count, found)
 
 
-def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
-    """Yield the lines of two Markdown tables, of passes and of iterations."""
+def table(cases: Sequence[SimulatedCase], survival: float) -> Iterator[str]:
+    """Yield the lines of two Markdown tables, of passes and of iterations. survival: as simulated."""
     yield (
         "| draft | card | PCIe | rows | GB moved | moving, s | computing, s | pass, s | / bound | "
         "bandwidth used | planned, s |"
@@ -209,10 +218,10 @@ def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
         yield f"| {case.draft} {_line(case, cells)}"
     yield ""
     yield (
-        "| draft | card | PCIe | rows | drafting, s | taking turns, s | / bound | planned, s | "
-        "overlapped, s | / bound |"
+        "| draft | card | PCIe | rows | tokens | drafting, s | taking turns, s | / bound | planned, s | "
+        f"overlapped, {survival:.0%} surviving, s | / bound |"
     )
-    yield "|---" * 10 + "|"
+    yield "|---" * 11 + "|"
     for case in cases:
         if case.outcome.iteration:
             yield f"| {case.draft} {_line(case, _iteration_cells(case.outcome.iteration))}"
@@ -253,6 +262,7 @@ def _pass_cells(one: "SimulatedPass") -> list[str]:
 
 def _iteration_cells(one: "SimulatedIteration") -> list[str]:
     return [
+        f"{one.tokens:.1f}",
         f"{one.drafting_s:.2f}",
         f"{one.turns_s:.2f}",
         f"{one.turns_s / one.turns_bound_s:.3f}",

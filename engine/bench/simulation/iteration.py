@@ -19,28 +19,31 @@ _VERDICT = Verdict([], 0, Feedback(_NOTHING, _NOTHING, np.empty(0, np.float32), 
 
 class SimulatedDrafter(Drafter):
     """A draft model without numbers. Each round takes the card as long as the planner predicts, layer by
-    layer, and ends when the card has done it. All that is grown ahead counts for the next tree, which is the
-    best that can happen.
+    layer, and ends when the card has done it. Of what is grown ahead, the next tree is spared a share.
 
     Attribute: `seconds`, for which it has kept the card computing.
     """
 
     name = "simulated"
 
-    def __init__(self, growth: Growth, layers: int, card: SimulatedCard) -> None:
+    def __init__(self, growth: Growth, layers: int, card: SimulatedCard, survival: float = 1.0) -> None:
+        """survival: the share of the rounds done beside a pass that the next tree is spared, above 0; 1 is
+        the best that can happen."""
         self.seconds = 0.0
+        self._survival = survival
         self._growth = growth
         self._layers = layers
         self._card = card
-        self._left = 0.0  # rounds that the current tree still takes
-        self._ahead: float | None = None  # rounds that the next tree still takes, once it has begun
+        self._left = 0.0  # rounds until the current tree is whole, or the next one, while it grows ahead
+        self._ahead: float | None = None  # rounds that the next tree still takes in turn, once it has begun
 
     def plant(self, limits: TreeLimits) -> None:
         self._left = self._growth.rounds if self._ahead is None else self._ahead
         self._ahead = None
 
     def widen(self, tree: TokenTree, depth: int) -> bool:
-        self._ahead = self._left = self._growth.rounds
+        self._ahead = self._growth.rounds
+        self._left = self._ahead / self._survival
         return True
 
     def grow(self, rounds: int, progress: Progress) -> bool:
@@ -54,7 +57,7 @@ class SimulatedDrafter(Drafter):
             self.seconds += seconds
             self._left -= share
             if self._ahead is not None:
-                self._ahead = self._left
+                self._ahead = self._survival * self._left
         return self._left > 0
 
     def snapshot(self, budget: int) -> TokenTree:

@@ -64,13 +64,14 @@ class SimulatedPass:
 class SimulatedIteration:
     """An iteration, in seconds.
 
-    `drafting_s`: the card's work for a tree; `turns_s`: while drafting and verifying take turns, with its
-    bound `turns_bound_s` = max(B / link, draft + max((B - ring) / link, computing)); `overlapped_s`: if the
-    draft goes on beside the pass and all that it grows there survives, with its bound `overlapped_bound_s` =
-    max(B / link, computing, draft + the card's part of computing); `planned_s`: the planner's prediction for
-    taking turns.
+    `tokens`: as many as the planner expects of it; `drafting_s`: the card's work for a tree; `turns_s`: while
+    drafting and verifying take turns, with its bound `turns_bound_s` = max(B / link, draft + max((B - ring) /
+    link, computing)); `overlapped_s`: if the draft goes on beside the pass, with its bound if all that it
+    grows there survives, `overlapped_bound_s` = max(B / link, computing, draft + the card's part of
+    computing); `planned_s`: the planner's prediction for taking turns.
     """
 
+    tokens: float
     drafting_s: float
     turns_s: float
     turns_bound_s: float
@@ -103,12 +104,18 @@ class SharedPass:
 
 
 def simulate(
-    weights: Mapping[str, Weight], pair: PairOutline, machine: MachineProfile, rows: int, context: int
+    weights: Mapping[str, Weight],
+    pair: PairOutline,
+    machine: MachineProfile,
+    rows: int,
+    context: int,
+    survival: float = 1.0,
 ) -> SimulatedOutcome:
     """Simulate passes of `rows` rows, and iterations with trees of one node less, of a pair on a machine with
     a card, loaded as the planner would load it.
 
-    weights: the target's matrices. Raises BadOption if nothing is streamed.
+    weights: the target's matrices. survival: as for `SimulatedDrafter`. Raises BadOption if nothing is
+    streamed.
     """
     plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
     if not plan.runs:
@@ -125,11 +132,10 @@ def simulate(
     streamer, target, clock = running.streamer, running.target, running.clock
     moving_s = max(streamer.pass_nbytes / machine.link, streamer.tiers["ssd"] / machine.disk)
     works = [lambda: target.run(rows)]
-    way = Growth(0.0, 0, 0.0)
+    way, tokens = Growth(0.0, 0, 0.0), plan.predicted_tokens_per_pass or 1.0
     if pair.draft is not None:
-        tokens = plan.predicted_tokens_per_pass or 1.0
         way = growth(pair.draft, rows - 1, tokens, running.compute, plan.draft_unpacked)
-        drafter = SimulatedDrafter(way, len(pair.draft.layers), running.card)
+        drafter = SimulatedDrafter(way, len(pair.draft.layers), running.card, survival)
         works += [
             lambda: iterate(drafter, target, rows, overlapped=False, clock=clock),
             lambda: iterate(drafter, target, rows, overlapped=True, clock=clock),
@@ -142,6 +148,7 @@ def simulate(
     return SimulatedOutcome(
         one_pass=one_pass,
         iteration=SimulatedIteration(
+            tokens=tokens,
             drafting_s=way.s,
             turns_s=iterations[0],
             turns_bound_s=max(moving_s, way.s + max(behind_ring_s, computing_s)),

@@ -57,6 +57,17 @@ def test_a_head_of_16_bits_does_not_starve_the_card_at_the_end_of_a_pass():
     assert one.ratio < 1.01
 
 
+@pytest.mark.parametrize("survival", [0.02, 0.1])
+def test_the_next_tree_is_spared_the_share_that_survives(survival):
+    """Beside a pass, the draft has what the card does not need for the pass itself."""
+    outcome = simulate(WEIGHTS, PAIR, machine(link=4e9), 64, 4096, survival)
+    one, iteration = outcome.one_pass, outcome.iteration
+    idle_s = one.pass_s - one.computing_s
+    assert survival * idle_s < iteration.drafting_s, "not all of a tree is hidden"
+    spared_s = iteration.turns_s - iteration.overlapped_s
+    assert spared_s == pytest.approx(survival * idle_s, rel=0.2)
+
+
 LARGE, ITS_DRAFT = "qwen2.5-72b-awq", "qwen2.5-7b-q4_k_m"
 
 
@@ -166,6 +177,7 @@ def test_the_report_has_the_cases_and_the_source_of_their_durations(capsys):
     report = json.loads(capsys.readouterr().out)
     assert "data sheets" in report["sources"]
     assert report["cases"][0]["outcome"]["one_pass"]["nbytes"] > 1e9
+    assert report["survival"] == 1
     assert report["helped"][0]["one_pass"]["shared_s"] > 0
 
 
@@ -173,6 +185,7 @@ WRONG = {
     "--pcie": "6",
     "--card": "none",
     "--rows": "0",
+    "--survival": "1.1",
     "--target": "mixtral-8x7b-awq",
     "--drafts": "none",
 }
