@@ -10,7 +10,7 @@ from engine.bench.schedule import PCIE
 from engine.bench.simulation.model import catalogued_weights
 from engine.bench.simulation.outcome import simulate, simulate_help
 from engine.errors import BadOption
-from engine.planner import described_machine
+from engine.planner import asked_for, described_machine, named_machines, plan_for
 from engine.planner.machines import (
     LAUNCH_S,
     LINK_SHARE,
@@ -94,6 +94,23 @@ def test_a_plan_knows_of_the_pieces_that_are_launched(card, vram, pcie, launch_s
     assert one.pass_s > 4555 * launch_s
     assert one.planned_s == pytest.approx(one.pass_s, rel=BOUND)
     assert iteration.planned_s == pytest.approx(iteration.turns_s, rel=BOUND)
+
+
+# Of the seconds for which a draft computed beside passes, the most that the next tree was spared
+# (docs/benchmarks/cards.md, “What growing ahead would add to plans”).
+SPARED = 0.17
+
+
+@pytest.mark.parametrize("name", ["rtx-4090", "rtx-4070ti"])
+def test_growing_ahead_would_hardly_change_the_predictions_of_plans(name):
+    """Plans reckon with taking turns. If this fails, they should no longer."""
+    variant = catalog.entries()[LARGE]
+    weights = catalogued_weights(catalog.catalog().models[variant.model], variant)
+    pair, there = pair_of(catalogued(LARGE), catalogued(ITS_DRAFT)), named_machines()[name][1]
+    plan = plan_for(there, pair, asked_for(pair.target))
+    iteration = simulate(weights, pair, there, 1 + plan.budget, plan.context, SPARED).iteration
+    assert plan.draft_s > 0.15 * plan.seconds_per_pass, "there is much to hide"
+    assert iteration.turns_s == pytest.approx(iteration.overlapped_s, rel=0.04)
 
 
 HELPED = "qwen2.5-14b-q4_k_m"
