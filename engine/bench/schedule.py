@@ -108,8 +108,8 @@ def add(kinds: Commands) -> None:
         type=float,
         metavar="SHARE",
         default=1,
-        help="share of the drafting beside a pass that the next tree is spared, while both overlap "
-        "(default: 1, the best that can happen)",
+        help="share of what a draft computes beside a pass that the next tree is spared (default: 1, the "
+        "best that can happen)",
     )
 
 

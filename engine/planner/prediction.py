@@ -197,9 +197,9 @@ def iteration(
 ) -> PredictedIteration:
     """Return the figures of an iteration in which drafting and verifying alternate. What growing ahead hides
     is little and not predicted (docs/benchmarks/cards.md); answers correct the seconds of drafting. With B
-    bytes streamed per pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target)); with
-    one stream, t_draft + B / link + t_target. The processor launches while the card waits and computes, and
-    the pass takes no less than that."""
+    bytes streamed per pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target));
+    with one stream, t_draft + B / link + t_target. The processor launches while the card waits and computes,
+    and the pass takes no less than that."""
     if streaming.in_turn:
         waited_s = streaming.behind_ring_s + computing_s
     else:
