@@ -240,12 +240,12 @@ def add_helps_option(parser: "argparse._ActionsContainer") -> None:
     """Add --processor-helps."""
     parser.add_argument(
         "--processor-helps",
-        choices=["never", "measured"],
-        default="never",
-        help="measured: beside a graphics card, the processor multiplies by a share of the weights in RAM "
-        "where they lie, if passes measured at loading are faster so, and by experts that the card lacks, "
-        "if that takes less time than copying them; it rounds activations to 8 bits "
-        "(default: never)",
+        choices=["auto", "never", "measured"],
+        default="auto",
+        help="auto: beside a graphics card, the processor multiplies by experts of a mixture that the card "
+        "lacks, where they lie in RAM, if the plan promises more tokens per second so; measured: also by a "
+        "share of other weights in RAM, if passes measured at loading are faster so; it rounds activations "
+        "to 8 bits (default: auto)",
     )
 
 

@@ -180,7 +180,7 @@ class Header(QFrame):
             self._loaded,
             self._used,
             can_unload=self._state in CAN_UNLOAD,
-            helps=self._loading.processor_helps == "measured",
+            helps=self._loading.processor_helps,
         )
         below = self.model.mapToGlobal(QPoint(0, self.model.height() + 4))
         screen = self.screen().availableGeometry()

@@ -9,7 +9,7 @@ from engine import catalog, hub, machine, planner
 from engine.assets import RESOURCES
 from engine.errors import SpecExecError
 from engine.hub import StoredModel
-from engine.planner import Plan
+from engine.planner import Helps, Plan
 from engine.protocol.messages import Memory
 
 
@@ -119,22 +119,22 @@ def _text(id: str) -> str:
     return f"{variant.name} · {variant.mix or variant.format.upper()}"
 
 
-def plan(target: str, draft: str, context: int | None, held: Memory | None, helps: bool) -> Plan | None:
+def plan(target: str, draft: str, context: int | None, held: Memory | None, helps: Helps) -> Plan | None:
     """Plan how a pair would be loaded; return None if its files cannot be read.
 
     held: memory of the loaded models, which would be freed first. helps: whether the processor may multiply
-    by weights in RAM beside a graphics card.
+    by weights in RAM beside a graphics card, as in `Load`.
 
     Not to be called on the GUI thread: reading the headers of the files takes tenths of a second.
     """
     available = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
     if held:
         available = replace(available, vram=available.vram + held.vram, ram=available.ram + held.ram)
-    helper = available.compiled if helps else None
-    asked = planner.Asked(context or planner.CONTEXT, helper=helper)
     try:
         pair = outline(target, draft)
         pair = planner.with_stored_heads(pair, target) if draft == "auto" else pair
+        helper = planner.helper_of(available, pair.target, helps)
+        asked = planner.Asked(context or planner.CONTEXT, helper=helper)
         return planner.fastest(available, [pair], asked, ())[0]
     except SpecExecError:
         return None

@@ -43,7 +43,7 @@ from app.widgets.plain_text import PlainLabel, plain
 from app.widgets.theme import LINE_HEIGHT
 from engine import catalog, planner
 from engine.hub import StoredModel
-from engine.planner import Plan
+from engine.planner import Helps, Plan
 from engine.protocol.messages import Loaded, Memory
 
 HAS_BUTTON = Qt.ItemDataRole.UserRole + 1
@@ -175,10 +175,10 @@ class Picker(QFrame):
         used: RecentPair,
         *,
         can_unload: bool,
-        helps: bool,
+        helps: Helps,
     ) -> None:
         """List the models on this machine and elsewhere. loaded: the loaded pair, if any. used: the pair that
-        is loaded or being loaded. helps: whether the processor may help a graphics card."""
+        is loaded or being loaded. helps: whether the processor may help a graphics card, as in `Load`."""
         here = loaded if loaded and not loaded.place else None
         held = here.memory if here else None
         self._loaded = Path(here.target.path) if here else None
@@ -313,7 +313,7 @@ class Picker(QFrame):
 
     # -- plans -----------------------------------------------------------------------------------------------
 
-    def _plan(self, row: int, held: Memory | None, helps: bool) -> None:
+    def _plan(self, row: int, held: Memory | None, helps: Helps) -> None:
         """Plan how the pairs from `row` on would be loaded, and show each plan.
 
         One pair is planned at a time, since each takes tenths of a second.

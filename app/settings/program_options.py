@@ -77,10 +77,14 @@ def _memory_limits() -> OptionSection:
                 _tr("Processor helps the card"),
                 _tr(
                     "Weights in RAM need not all go to the graphics card in each pass: the processor "
-                    "can compute with a share of them, a little less precisely. Loading measures whether "
-                    "that is faster."
+                    "can compute with a share of them, a little less precisely. Automatic: with the experts "
+                    "of a mixture, where that should be faster. Otherwise, loading measures whether it is."
                 ),
-                choices=[("never", _tr("Never")), ("measured", _tr("If it is faster"))],
+                choices=[
+                    ("auto", _tr("Automatic")),
+                    ("never", _tr("Never")),
+                    ("measured", _tr("If it is faster")),
+                ],
                 reloads=True,
             ),
             Option(

@@ -117,7 +117,7 @@ def run_emit(parsed: argparse.Namespace, there: MachineProfile) -> int:
         raise BadOption(f"{parsed.port} is not a port.", "Give --port 1 to 65535.")
     engine = scale.EMITTERS[parsed.emit].engine
     target = _source(engine, parsed.target, parsed.checkpoint, parsed.revision)
-    context = parsed.context or planner.asked_for(target.outline).context
+    context = parsed.context or planner.asked_for(there, target.outline).context
     if context > target.outline.context:
         raise BadOption(
             f"The model's context is at most {target.outline.context:,} tokens.",

@@ -224,13 +224,13 @@ def _asked(parsed: argparse.Namespace, there: MachineProfile, target: planner.Ou
             f"Give --context {target.context} or less.",
         )
     return Asked(
-        parsed.context or planner.asked_for(target).context,
+        parsed.context or planner.asked_for(there, target).context,
         None if parsed.vram_limit is None else int(parsed.vram_limit * GIB),
         None if parsed.ram_limit is None else int(parsed.ram_limit * GIB),
         parsed.budget,
         device=None if parsed.kv_cache == "f16" else "cpu",
         cache=parsed.kv_cache.upper(),
-        helper=there.compiled if parsed.processor_helps == "measured" else None,
+        helper=planner.helper_of(there, target, parsed.processor_helps),
     )
 
 
@@ -294,8 +294,10 @@ def _help(plan: Plan, other: planner.OtherWay) -> str:
     """Return what the processor does beside the card, and what the plan that decides otherwise promises."""
     promised = f"at most {other.predicted_tokens_per_second:.2f} tokens/s, with a budget of {other.budget}"
     if plan.helped:
-        share = f"multiplies by {plan.helped:.0%} of the streamed weights where they lie"
-        return f"{share}; without its help, {promised}"
+        without = "alone" if other.device == "cpu" else "without its help"
+        return f"multiplies by {plan.helped:.0%} of {_lent(plan)} where they lie; {without}, {promised}"
+    if plan.device == "cpu":
+        return f"is faster alone than beside the card; with the card, {promised}"
     reason = f"a budget of {plan.budget} is faster without its help"
     return f"does not help the card, because {reason}; with it, {promised}"
 
@@ -335,11 +337,13 @@ def _why(found: Recommendation) -> str:
                 "reading from the disk."
             )
         case "mixture":
-            return (
+            why = (
                 f"{name} is a mixture of experts: it answers faster here than the largest other model that "
                 f"reliably begins within {planner.PATIENCE_S:.0f} s, because each token needs few of its "
                 "experts."
             )
+            beside = " Beside the card, the processor multiplies by experts where they lie."
+            return why + beside if found.plan.helped else why
         case "fastest":
             return f"{name} is the fastest model for this machine."
         case "none":
@@ -386,6 +390,17 @@ def _layers(plan: Plan) -> str:
     return ", ".join(f"{number} layers {where}" for where, number in tiers.items() if number)
 
 
+def _places(plan: Plan, there: MachineProfile) -> str:
+    """Return where the layers are, and what the processor does beside a card, or instead of it."""
+    if plan.helped:
+        return f"{_layers(plan)}; the processor multiplies by {plan.helped:.0%} of {_lent(plan)}"
+    return f"{_layers(plan)}, on the processor" if plan.device == "cpu" and there.card else _layers(plan)
+
+
+def _lent(plan: Plan) -> str:
+    return "the experts that the card lacks" if plan.experts else "the streamed weights"
+
+
 def _experts(experts: planner.ExpertPlan) -> str:
     if not experts.cached:
         return f"all in memory, {experts.resident / GIB:.1f} GiB"
@@ -406,23 +421,24 @@ def _limit(plan: Plan) -> str:
 def _table(as_json: bool) -> int:
     """Print the README's tables: recommendations for known machines, and the paper's measurements."""
     recommended = [
-        (name, planner.recommend(there, catalog.catalog()))
+        (name, there, planner.recommend(there, catalog.catalog()))
         for name, there in planner.named_machines().values()
     ]
     compared = list(comparison())
     if as_json:
         rows: list[dict[str, Any]] = [
-            {"machine": name, "plan": _fields(each.plan), **_recommended(each)} for name, each in recommended
+            {"machine": name, "plan": _fields(each.plan), **_recommended(each)}
+            for name, _, each in recommended
         ]
         comparisons = [{**asdict(one), "ours": _fields(one.ours)} for one in compared]
         say(msgspec.json.encode({"machines": rows, "published": comparisons}).decode())
         return 0
     say("| machine | recommended pair | where its layers go | tokens/s | first token, s | limited by |")
     say("|---|---|---|---|---|---|")
-    for name, each in recommended:
+    for name, there, each in recommended:
         plan = each.plan
         say(
-            f"| {name} | {_pair(plan)} | {_layers(plan)} | {plan.predicted_tokens_per_second:.1f} "
+            f"| {name} | {_pair(plan)} | {_places(plan, there)} | {plan.predicted_tokens_per_second:.1f} "
             f"| {plan.time_to_first_token_s:.1f} | {_limit(plan)} |"
         )
     say("")

@@ -37,7 +37,7 @@ from engine.planner.pairs import (
     with_heads,
 )
 from engine.planner.paper import published
-from engine.planner.plan import Asked, ExpertPlan, Names, OtherWay, Plan, Tiers
+from engine.planner.plan import Asked, ExpertPlan, Helps, Names, OtherWay, Plan, Tiers
 from engine.planner.recommendation import (
     CONTEXT,
     PATIENCE_S,
@@ -74,6 +74,7 @@ __all__ = [
     "Correction",
     "ExpertPlan",
     "HeadsOutline",
+    "Helps",
     "MachineProfile",
     "Names",
     "Observed",
@@ -95,6 +96,7 @@ __all__ = [
     "data_sheet",
     "described_machine",
     "fastest",
+    "helper_of",
     "history",
     "is_fluent",
     "iteration_seconds",

@@ -11,7 +11,7 @@ from engine.planner.layer_placement import LayerPlacement, place, resident_layer
 from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
-from engine.planner.plan import Asked, Device
+from engine.planner.plan import Asked, Device, Helps
 from engine.planner.run_rows import (
     AHEAD_RECORDS_NBYTES,
     DROPPED_RECORDS,
@@ -255,6 +255,13 @@ def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compu
     if device == "cuda" and machine.card:
         return machine.card
     return machine.compiled if machine.compiled and model.compiled else machine.cpu
+
+
+def helper_of(machine: MachineProfile, target: Outline, helps: Helps) -> Compute | None:
+    """Return the processor that may multiply by a target's weights beside a card, as in `Asked`."""
+    if helps == "never" or (helps == "auto" and not target.experts):
+        return None
+    return machine.compiled
 
 
 def loaded_nbytes(model: Outline, unpacked: bool, itemsize: int) -> int:

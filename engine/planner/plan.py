@@ -8,6 +8,9 @@ from engine.planner.prediction import Limit
 
 Device = Literal["cuda", "cpu"]
 HeadsKind = Literal["own layer", "other"]
+# Whether the processor may multiply by weights in RAM beside a card: "auto", by the experts of a mixture where
+# the plan promises more tokens per second so; "measured", by any weights, as loading measures.
+Helps = Literal["never", "auto", "measured"]
 Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
 
 
@@ -71,6 +74,7 @@ class Names:
 class OtherWay:
     """What the fastest plan promises if the processor's help is decided the other way."""
 
+    device: Device
     budget: int | None
     predicted_tokens_per_second: float | None
 
@@ -87,9 +91,9 @@ class Plan:
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
     growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers;
-    `helped`: the share of the streamed weights by which the processor multiplies beside a card; `other_way`:
-    what was promised with its help if it does not help, and without it if it does, or None if its help would
-    not pay in passes of few rows.
+    `helped`: the share of the streamed weights, or of the experts that the card lacks, by which the processor
+    multiplies beside a card; `other_way`: what was promised with its help if it does not help, and without it
+    if it does, or None if its help would not pay in passes of few rows.
     If the pair will not run, `missing` says why, and there are no predictions.
     """
 
@@ -131,6 +135,13 @@ class Plan:
         """Whether the processor must not help, because plans without its help, with larger trees, are
         faster."""
         return self.other_way is not None and not self.helped
+
+    def lets_help(self, helps: Helps) -> bool:
+        """Return whether the processor helps, or is tried, once a pair is loaded by this plan. helps: what
+        was asked for when the plan was made."""
+        if helps == "auto":
+            return bool(self.helped)
+        return helps == "measured" and not self.forgoes_help
 
     def held_to(self, asked: Asked) -> Asked:
         """Return what was asked for, with the choices that this plan has made about memory and help."""

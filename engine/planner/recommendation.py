@@ -6,6 +6,7 @@ from typing import Literal
 
 from engine.catalog import Catalog, CatalogModel, Variant
 from engine.planner.acceptance import acceptance
+from engine.planner.candidate import helper_of
 from engine.planner.corrections import Observed
 from engine.planner.machines import MachineProfile
 from engine.planner.outline import Outline, variant_outline
@@ -88,9 +89,9 @@ def begins_later(plan: Plan, other: Plan) -> bool:
     return (plan.time_to_first_token_s or 0.0) > (other.time_to_first_token_s or 0.0)
 
 
-def asked_for(target: Outline) -> Asked:
+def asked_for(machine: MachineProfile, target: Outline) -> Asked:
     """Return the settings to plan with for a target if the user has fixed none."""
-    return Asked(min(CONTEXT, target.context))
+    return Asked(min(CONTEXT, target.context), helper=helper_of(machine, target, "auto"))
 
 
 def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -> float | None:
@@ -111,13 +112,13 @@ def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Obser
     the fastest. A model that its maker has replaced by one of the same size is not recommended."""
     contenders = []
     for model, offered in pairs(catalog):
-        plan, pair = fastest(machine, [offered], asked_for(offered.target), history)
+        plan, pair = fastest(machine, [offered], asked_for(machine, offered.target), history)
         speed = reliable_speed(plan, pair, history)
         if speed is not None and not model.special and not model.successor:
             contenders.append(RatedPlan(model, plan, speed))
     if not contenders:
         smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
-        lacking, _ = fastest(machine, [smallest], asked_for(smallest.target), history)
+        lacking, _ = fastest(machine, [smallest], asked_for(machine, smallest.target), history)
         return Recommendation(lacking, "none")
     fluent = [each for each in contenders if each.fluent]
     mixture = _mixture(fluent)

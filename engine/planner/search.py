@@ -62,7 +62,7 @@ def _with_or_without_help(helped: Plan, alone: Plan) -> Plan:
         return plan.predicted_tokens_per_second or 0.0
 
     best, other = (alone, helped) if speed(alone) > speed(helped) else (helped, alone)
-    return replace(best, other_way=OtherWay(other.budget, other.predicted_tokens_per_second))
+    return replace(best, other_way=OtherWay(other.device, other.budget, other.predicted_tokens_per_second))
 
 
 def _fastest(

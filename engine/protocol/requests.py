@@ -159,8 +159,9 @@ class Load(Struct, tag=True, kw_only=True):
     vram_limit: Annotated[float, Meta(gt=0)] | None = None
     ram_limit: Annotated[float, Meta(gt=0)] | None = None
     # whether the processor multiplies by weights in RAM where they lie, beside a graphics card, so that these need not
-    # cross the link in each pass: if passes measured at loading are faster so. It rounds activations to 8 bits
-    processor_helps: Literal["never", "measured"] = "never"
+    # cross the link in each pass. "auto": by experts of a mixture, if that is predicted to be faster; "measured": by any
+    # weights, if passes measured at loading are faster so. It rounds activations to 8 bits
+    processor_helps: Literal["never", "auto", "measured"] = "auto"
     # number of threads of passes on the processor, at most one for each physical core; None: as many
     threads: Annotated[int, Meta(ge=1)] | None = None
     # GiB of RAM for rows of texts that were read before another conversation came in between, and GiB on the disk for

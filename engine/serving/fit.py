@@ -121,7 +121,7 @@ def fit(
         probed = replace(probed, gpus=torch.cards(probed.gpus))
     here = planner.profile_of(probed, cards, formats)
     here = replace(here, ram=here.ram + own_nbytes())
-    helper = here.compiled if request.processor_helps == "measured" else None
+    helper = planner.helper_of(here, outline, request.processor_helps)
     if request.dtype != "auto" or request.weights == "unpacked":
         here = replace(here, compiled=None)
     if request.dtype != "auto":

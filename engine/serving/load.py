@@ -340,7 +340,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
             not unpacked,
             limits,
             layer_progress,
-            pair.request.processor_helps == "measured" and not plan.forgoes_help,
+            plan.lets_help(pair.request.processor_helps),
         )
 
     draft_model = None

@@ -5908,8 +5908,8 @@ other: everything else</source>
             <translation>타깃에 쓸 VRAM</translation>
         </message>
         <message>
-            <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Loading measures whether that is faster.</source>
-            <translation>RAM에 있는 가중치가 패스마다 모두 그래픽 카드로 갈 필요는 없습니다. 프로세서가 그 일부를 조금 덜 정밀하게 계산할 수 있습니다. 더 빠른지는 불러올 때 측정합니다.</translation>
+            <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Automatic: with the experts of a mixture, where that should be faster. Otherwise, loading measures whether it is.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Weights in memory</source>
@@ -6694,6 +6694,10 @@ other: everything else</source>
         <message>
             <source>The largest model that reliably answers soon and at reading speed on this machine, without reading from the disk.</source>
             <translation>디스크에서 읽지 않고도 이 컴퓨터에서 곧바로, 읽는 속도로 믿을 만하게 답하는 가장 큰 모델입니다.</translation>
+        </message>
+        <message>
+            <source>The processor computes with some experts where they lie in memory, beside the graphics card.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Will not run</source>

@@ -5908,8 +5908,8 @@ other: everything else</source>
             <translation>目标模型的显存</translation>
         </message>
         <message>
-            <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Loading measures whether that is faster.</source>
-            <translation>内存中的权重不必每遍都全部送往显卡：处理器可以计算其中一部分，精度略低。加载时会测量这样是否更快。</translation>
+            <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Automatic: with the experts of a mixture, where that should be faster. Otherwise, loading measures whether it is.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Weights in memory</source>
@@ -6694,6 +6694,10 @@ other: everything else</source>
         <message>
             <source>The largest model that reliably answers soon and at reading speed on this machine, without reading from the disk.</source>
             <translation>这是在本机上无需读取磁盘即可可靠地迅速开始并以阅读速度回答的最大模型。</translation>
+        </message>
+        <message>
+            <source>The processor computes with some experts where they lie in memory, beside the graphics card.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Will not run</source>

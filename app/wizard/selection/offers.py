@@ -96,7 +96,11 @@ def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequenc
     """Return the catalogue's offers for `machine`. Takes half a second."""
     best = planner.recommend(machine, known, history)
     offers = [
-        _offer(known, *planner.fastest(machine, [pair], planner.asked_for(pair.target), history), history)
+        _offer(
+            known,
+            *planner.fastest(machine, [pair], planner.asked_for(machine, pair.target), history),
+            history,
+        )
         for _, pair in planner.pairs(known)
     ]
     chosen: dict[str, Offer] = {}

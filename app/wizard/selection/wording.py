@@ -39,8 +39,8 @@ def experience(offer: Offer) -> str:
 
 
 def reason(offers: Offers) -> str:
-    """Return why the recommended offer is, as a sentence."""
-    return {
+    """Return why the recommended offer is, and whether the processor helps with it."""
+    why = {
         "fluent": _tr(
             "The largest model that reliably answers soon and at reading speed on this machine, without "
             "reading from the disk."
@@ -49,6 +49,14 @@ def reason(offers: Offers) -> str:
         "fastest": _tr("The fastest model for this machine; larger ones would keep you waiting."),
         "none": _tr("Not even the smallest model runs on this machine."),
     }[offers.reason]
+    return " ".join(filter(None, [why, help_sentence(offers.recommended.plan)]))
+
+
+def help_sentence(plan: Plan) -> str:
+    """Return what the processor does beside a graphics card as a sentence, or "" if it does not help."""
+    if not plan.helped:
+        return ""
+    return _tr("The processor computes with some experts where they lie in memory, beside the graphics card.")
 
 
 def alternative(offer: Offer) -> str:

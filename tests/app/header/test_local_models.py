@@ -4,6 +4,7 @@ import pytest
 
 from app.header import local_models
 from app.header.local_models import LocalModel, models_here, pairs_here, plan
+from app.preferences import LoadPreferences
 from engine import catalog, planner
 from engine.catalog import MODELS_VARIABLE
 from engine.planner.machines import compiled_processor, processor
@@ -84,7 +85,7 @@ def test_a_model_is_found_by_its_name_after_its_folder_was_moved(
 
 
 def test_a_file_that_cannot_be_read_has_no_plan(folder: Path) -> None:
-    assert plan(str(put(folder, "broken.gguf", 40)), "auto", None, None, False) is None
+    assert plan(str(put(folder, "broken.gguf", 40)), "auto", None, None, "never") is None
 
 
 def test_the_memory_of_loaded_models_counts_as_free(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +93,8 @@ def test_the_memory_of_loaded_models_counts_as_free(folder: Path, monkeypatch: p
     small = planner.described_machine(0, 8, 10, 2, planner.usual_card(8), processor(8, {"avx2"}))
     monkeypatch.setattr(planner, "profile_of", lambda *_: small)
     local_models.outline.cache_clear()
-    tight = plan("qwen2.5-coder-32b", "none", 2048, None, False)
-    roomy = plan("qwen2.5-coder-32b", "none", 2048, Memory(vram=0, ram=64 * GIB, peak=0), False)
+    tight = plan("qwen2.5-coder-32b", "none", 2048, None, "never")
+    roomy = plan("qwen2.5-coder-32b", "none", 2048, Memory(vram=0, ram=64 * GIB, peak=0), "never")
     assert tight is not None
     assert roomy is not None
     assert tight.memory.ssd > 0
@@ -104,7 +105,7 @@ def test_a_plan_counts_the_heads_that_would_be_loaded(folder: Path, monkeypatch:
     small = planner.described_machine(0, 8, 10, 2, planner.usual_card(8), processor(8, {"avx2"}))
     monkeypatch.setattr(planner, "profile_of", lambda *_: small)
     local_models.outline.cache_clear()
-    alone, beside = (plan("smollm2", draft, 2048, None, False) for draft in ("none", "auto"))
+    alone, beside = (plan("smollm2", draft, 2048, None, "never") for draft in ("none", "auto"))
     assert alone is not None
     assert beside is not None
     assert (alone.heads, beside.heads) == (None, "other")
@@ -118,8 +119,15 @@ def test_a_plan_reckons_with_the_processors_help_if_it_may_help(
     card = planner.described_machine(24, 64, 12.4e9, 2e9, planner.usual_card(24), cpu, compiled)
     monkeypatch.setattr(planner, "profile_of", lambda *_: card)
     local_models.outline.cache_clear()
-    alone, helped = (plan("llama-3.3-70b-q4_k_m", "none", 2048, None, helps) for helps in (False, True))
+    alone, helped = (
+        plan("llama-3.3-70b-q4_k_m", "none", 2048, None, helps) for helps in ("never", "measured")
+    )
     assert alone is not None
     assert helped is not None
     assert alone.helped == 0 < helped.helped
     assert helped.predicted_tokens_per_second > alone.predicted_tokens_per_second
+    usual = LoadPreferences().processor_helps
+    assert plan("llama-3.3-70b-q4_k_m", "none", 2048, None, usual) == alone, "it is no mixture"
+    mixture = plan("mixtral-8x7b-q4_k_m", "none", 2048, None, usual)
+    assert mixture is not None
+    assert mixture.helped > 0

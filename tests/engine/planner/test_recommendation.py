@@ -10,6 +10,7 @@ from engine.planner import (
     Names,
     Observed,
     fastest,
+    helper_of,
     named_machines,
     plan_for,
     recommend,
@@ -17,6 +18,7 @@ from engine.planner import (
     usual_card,
 )
 from engine.planner.machines import GIB, MachineProfile
+from engine.planner.outline import catalogued
 from engine.planner.pairs import without_heads
 from engine.planner.paper import comparison
 from engine.planner.recommendation import (
@@ -62,7 +64,9 @@ def plans_each_pair_once():
 
 def rated(there) -> list[RatedPlan]:
     """Every pair that runs, for all purposes."""
-    plans = ((model, *planned(there, pair, asked_for(pair.target))) for model, pair in pairs(CATALOG))
+    plans = (
+        (model, *planned(there, pair, asked_for(there, pair.target))) for model, pair in pairs(CATALOG)
+    )
     return [
         RatedPlan(model, plan, reliable_speed(plan, pair, ()))
         for model, plan, pair in plans
@@ -97,9 +101,9 @@ def test_a_target_is_predicted_with_the_layer_for_drafts_that_comes_with_it():
     [(_, pair)] = pairs(only)
     there = replace(LAPTOP, ram=64 * GIB)
     found = recommend(there, only).plan
-    alone = plan_for(there, without_heads(pair), asked_for(pair.target))
+    alone = plan_for(there, without_heads(pair), asked_for(there, pair.target))
     assert (alone.heads, found.heads) == (None, "own layer")
-    assert found == plan_for(there, pair, asked_for(pair.target))
+    assert found == plan_for(there, pair, asked_for(there, pair.target))
     assert found.predicted_tokens_per_second > 1.1 * alone.predicted_tokens_per_second
 
 
@@ -160,6 +164,44 @@ def test_a_model_that_was_replaced_by_one_of_its_size_is_not_recommended():
     assert names & successors, "in its place"
 
 
+CARDS = {id: there for id, (_, there) in named_machines().items() if there.card}
+
+
+@pytest.mark.parametrize("there", CARDS.values(), ids=CARDS)
+def test_a_mixture_runs_in_the_fastest_of_three_ways(there):
+    """On the card, there with the processor's help, or on the processor alone."""
+    found = recommended(there)
+    assert found.reason == "mixture"
+    pair = next(each for _, each in pairs(CATALOG) if names(each) == found.plan.pair)
+    asked = asked_for(there, pair.target)
+    alone = replace(asked, helper=None)
+    ways = replace(alone, device="cuda"), replace(asked, device="cuda"), replace(alone, device="cpu")
+    card, helped, processor = (fastest(there, [pair], way, ())[0] for way in ways)
+    assert helped.helped > 0 or helped.forgoes_help
+    best = max((card, processor, helped), key=lambda plan: plan.predicted_tokens_per_second)
+    assert (found.plan.device, found.plan.helped) == (best.device, best.helped)
+    assert found.plan.predicted_tokens_per_second == best.predicted_tokens_per_second
+    other = max((card, processor) if best.helped else (card, helped), key=lambda plan: plan.helped)
+    assert other.predicted_tokens_per_second <= found.plan.other_way.predicted_tokens_per_second
+    assert found.plan.lets_help("auto") == (best is helped)
+
+
+def test_the_processor_helps_where_that_is_faster_and_computes_alone_where_that_is():
+    beside, alone = (recommended(CARDS[id]).plan for id in ("rtx-4060", "rtx-4070ti"))
+    assert (beside.device, beside.other_way.device) == ("cuda", "cpu")
+    assert (alone.device, alone.other_way.device) == ("cpu", "cuda")
+    assert alone.helped == 0 < beside.helped
+
+
+def test_without_being_asked_the_processor_never_helps_with_a_dense_model():
+    there = CARDS["rtx-4060"]
+    dense, mixture = (catalogued(id) for id in ("llama-3.3-70b-q4_k_m", "qwen3-30b-a3b-q4_k_m"))
+    assert asked_for(there, dense).helper is None
+    assert asked_for(there, mixture).helper == there.compiled
+    assert [helper_of(there, dense, helps) for helps in ("never", "measured")] == [None, there.compiled]
+    assert helper_of(there, mixture, "never") is None
+
+
 def laptop(id: str, gib: int) -> MachineProfile:
     _, there = named_machines()[id]
     return replace(there, ram=gib * GIB)
@@ -208,7 +250,7 @@ def test_a_mixture_that_its_maker_likens_to_smaller_models_is_no_larger_alternat
 
 def test_an_answer_on_this_machine_makes_a_prediction_reliable():
     estimated = (each for _, each in pairs(CATALOG) if each.acceptance.source == "estimated" and each.draft)
-    plans = ((plan_for(LAPTOP, each, asked_for(each.target)), each) for each in estimated)
+    plans = ((plan_for(LAPTOP, each, asked_for(LAPTOP, each.target)), each) for each in estimated)
     plan, pair = next((plan, each) for plan, each in plans if plan.predicted_tokens_per_second)
     predicted = plan.predicted_tokens_per_second
     assert reliable_speed(plan, pair, ()) == CAUTION * predicted

@@ -23,10 +23,13 @@ from engine.serving.prompts import prompt_tokens
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits
 from engine.torch_model import loader
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.conftest import model_file
+from tests.engine.models import reference
 
 GIB = 2**30
 QUESTION = [Message("user", "Why is the sky blue?")]
+OTHER_WAY = planner.OtherWay("cpu", 31, 1.0)
 HEADS = planner.HeadsOutline(stored=200 << 20, unpacked=0, kv_row=0)
 
 
@@ -57,9 +60,19 @@ def test_weight_limits_follow_the_plan():
     assert weight_limits(replace(plan, vram_limit_nbytes=None)) is None
 
 
-@pytest.mark.parametrize(("helps", "planned"), [("measured", True), ("never", False)])
-def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, planned):
-    file = open_checkpoint(model_file("smollm2"))
+@pytest.mark.parametrize(
+    ("helps", "experts", "planned"),
+    [
+        ("measured", False, True),
+        ("measured", True, True),
+        ("auto", False, False),
+        ("auto", True, True),
+        ("never", True, False),
+    ],
+)
+def test_a_plan_reckons_with_the_processor_only_if_it_may_help(helps, experts, planned, tmp_path):
+    module = reference("qwen3_moe" if experts else "qwen3")
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf"))
     request = protocol.Load(id=1, processor_helps=helps, dtype="float32")
     found = fit.fit(request, file, None, "cpu", 256)
     assert (found.asked.helper is not None) == planned
@@ -80,8 +93,19 @@ def test_heads_that_load_by_themselves_never_shorten_the_context(draft, loads, m
     assert (found.plan.context < 8192) == loads
 
 
-@pytest.mark.parametrize(("other_way", "tried"), [(None, True), (planner.OtherWay(31, 1.0), False)])
-def test_the_processor_is_tried_at_loading_unless_the_plan_forgoes_its_help(other_way, tried, monkeypatch):
+@pytest.mark.parametrize(
+    ("asked", "helped", "other_way", "tried"),
+    [
+        ("measured", 0.0, None, True),
+        ("measured", 0.0, OTHER_WAY, False),
+        ("measured", 0.5, OTHER_WAY, True),
+        ("auto", 0.0, None, False),
+        ("auto", 0.0, OTHER_WAY, False),
+        ("auto", 0.5, OTHER_WAY, True),
+        ("never", 0.0, None, False),
+    ],
+)
+def test_the_processor_is_tried_at_loading_as_the_plan_says(asked, helped, other_way, tried, monkeypatch):
     original, fastest, helps = loader.load_model, planner.fastest, []
 
     def load_model(*arguments):
@@ -90,12 +114,12 @@ def test_the_processor_is_tried_at_loading_unless_the_plan_forgoes_its_help(othe
 
     def with_other_way(*asked):
         plan, pair = fastest(*asked)
-        return replace(plan, other_way=other_way), pair
+        return replace(plan, helped=helped, other_way=other_way), pair
 
     monkeypatch.setattr(planner, "fastest", with_other_way)
     monkeypatch.setattr(loader, "load_model", load_model)
     engine = EngineService()
-    load(engine, processor_helps="measured", draft="none")
+    load(engine, processor_helps=asked, draft="none")
     engine.unload()
     assert helps == [tried]
 

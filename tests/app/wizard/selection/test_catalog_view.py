@@ -49,6 +49,16 @@ def test_the_recommended_pair_is_chosen_at_first(view: Catalogue, offers: Offers
     assert not view.recommended.choose.isVisible(), "it is chosen already"
 
 
+def test_what_the_processor_does_beside_a_card_is_said(view: Catalogue, offers: Offers) -> None:
+    said = "The processor computes with some experts where they lie in memory, beside the graphics card."
+    assert said not in wording.reason(offers) + described(offers.recommended)
+    plan = replace(offers.recommended.plan, helped=0.5)
+    helped = replace(offers, recommended=replace(offers.recommended, plan=plan))
+    view.show_offers(helped)
+    assert said in " ".join(labels(view.recommended))
+    assert said in described(helped.recommended)
+
+
 def test_at_most_two_alternatives_are_named_and_taken_with_one_click(
     view: Catalogue, offers: Offers, qtbot: QtBot
 ) -> None:
