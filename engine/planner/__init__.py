@@ -6,7 +6,7 @@ of heads; `corrections` reads and writes what past answers taught about predicti
 """
 
 from engine.planner.acceptance import Acceptance, acceptance
-from engine.planner.candidate import COMPILED_RAM
+from engine.planner.candidate import COMPILED_RAM, helper_of
 from engine.planner.corrections import Correction, Observed, corrected, history, remember
 from engine.planner.heads import HeadsOutline
 from engine.planner.machines import (

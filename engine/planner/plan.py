@@ -8,7 +8,7 @@ from engine.planner.prediction import Limit
 
 Device = Literal["cuda", "cpu"]
 HeadsKind = Literal["own layer", "other"]
-# Whether the processor may multiply by weights in RAM beside a card: "auto", by the experts of a mixture where
+# Whether the processor may multiply by weights in RAM beside a card: "auto", by the experts of a mixture, if
 # the plan promises more tokens per second so; "measured", by any weights, as loading measures.
 Helps = Literal["never", "auto", "measured"]
 Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]

@@ -5909,7 +5909,7 @@ other: everything else</source>
         </message>
         <message>
             <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Automatic: with the experts of a mixture, where that should be faster. Otherwise, loading measures whether it is.</source>
-            <translation type="unfinished" />
+            <translation>RAM에 있는 가중치가 패스마다 모두 그래픽 카드로 갈 필요는 없습니다. 프로세서가 그 일부를 조금 덜 정밀하게 계산할 수 있습니다. 자동: 전문가 혼합 모델의 전문가만, 더 빠를 것으로 예측될 때 계산합니다. 그 밖에는 더 빠른지 불러올 때 측정합니다.</translation>
         </message>
         <message>
             <source>Weights in memory</source>
@@ -6697,7 +6697,7 @@ other: everything else</source>
         </message>
         <message>
             <source>The processor computes with some experts where they lie in memory, beside the graphics card.</source>
-            <translation type="unfinished" />
+            <translation>일부 전문가는 프로세서가 그래픽 카드 옆에서, 메모리에 있는 그 자리에서 계산합니다.</translation>
         </message>
         <message>
             <source>Will not run</source>

@@ -5909,7 +5909,7 @@ other: everything else</source>
         </message>
         <message>
             <source>Weights in RAM need not all go to the graphics card in each pass: the processor can compute with a share of them, a little less precisely. Automatic: with the experts of a mixture, where that should be faster. Otherwise, loading measures whether it is.</source>
-            <translation type="unfinished" />
+            <translation>内存中的权重不必每遍都全部送往显卡：处理器可以计算其中一部分，精度略低。自动：仅用于混合专家模型的专家，且预计更快时才使用。否则，加载时会测量这样是否更快。</translation>
         </message>
         <message>
             <source>Weights in memory</source>
@@ -6697,7 +6697,7 @@ other: everything else</source>
         </message>
         <message>
             <source>The processor computes with some experts where they lie in memory, beside the graphics card.</source>
-            <translation type="unfinished" />
+            <translation>一部分专家留在内存中，由处理器就地计算，与显卡同时进行。</translation>
         </message>
         <message>
             <source>Will not run</source>

@@ -243,22 +243,31 @@ def test_a_plan_says_that_larger_trees_are_faster_without_the_processors_help(ca
 @pytest.mark.parametrize(
     ("machine", "target", "said"),
     [
-        ("rtx-4060", "qwen3.6-35b-a3b-q4_k_m", "of the experts that the card lacks where they lie; alone, at"),
-        ("rtx-4070ti", "qwen3-next-80b-a3b-q4_k_m", "is faster alone than beside the card; with the card, at"),
+        (
+            "rtx-4060",
+            "qwen3.6-35b-a3b-q4_k_m",
+            "of the experts that the card lacks where they lie; alone, at",
+        ),
+        (
+            "rtx-4070ti",
+            "qwen3-next-80b-a3b-q4_k_m",
+            "is faster alone than beside the card; with the card, at",
+        ),
     ],
 )
-def test_a_plan_says_who_multiplies_by_the_experts_of_a_mixture(capsys, machine, target, said):
-    assert cli.run(["plan", "--machine", machine, "--target", target]) == 0
+def test_a_plan_says_who_multiplies_by_the_experts_of_a_mixture(capsys, id, target, said):
+    asked = ["plan", "--machine", id, "--target", target]
+    assert cli.run(asked) == 0
     assert said in capsys.readouterr().out
-    assert cli.run(["plan", "--machine", machine, "--target", target, "--processor-helps", "never"]) == 0
+    assert cli.run([*asked, "--processor-helps", "never"]) == 0
     assert "Processor " not in capsys.readouterr().out
 
 
 def test_a_recommendation_says_whether_the_processor_helps(capsys):
     said = "Beside the card, the processor multiplies by experts where they lie."
-    for machine in ("rtx-4060", "rtx-4070ti"):
-        found = printed(capsys, "--machine", machine)
-        assert (said in found["why"]) == bool(found["helped"]) == (machine == "rtx-4060")
+    for id, helps in (("rtx-4060", True), ("rtx-4070ti", False)):
+        found = printed(capsys, "--machine", id)
+        assert (said in found["why"]) == bool(found["helped"]) == helps
 
 
 def test_heads_that_a_chat_would_load_are_counted(capsys):
