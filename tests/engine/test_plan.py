@@ -241,18 +241,10 @@ def test_a_plan_says_that_larger_trees_are_faster_without_the_processors_help(ca
 
 
 @pytest.mark.parametrize(
-    ("machine", "target", "said"),
+    ("id", "target", "said"),
     [
-        (
-            "rtx-4060",
-            "qwen3.6-35b-a3b-q4_k_m",
-            "of the experts that the card lacks where they lie; alone, at",
-        ),
-        (
-            "rtx-4070ti",
-            "qwen3-next-80b-a3b-q4_k_m",
-            "is faster alone than beside the card; with the card, at",
-        ),
+        ("rtx-4060", "qwen3.6-35b-a3b-q4_k_m", "of the experts that the card lacks where they lie; alone, "),
+        ("rtx-4070ti", "qwen3-next-80b-a3b-q4_k_m", "faster alone than beside the card; with the card, "),
     ],
 )
 def test_a_plan_says_who_multiplies_by_the_experts_of_a_mixture(capsys, id, target, said):
