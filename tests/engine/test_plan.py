@@ -189,6 +189,12 @@ def test_the_tables_name_every_machine_and_measurement(capsys):
     assert "RTX 2080 Ti, GPTQ: 1.9 tokens/s would be" in text, "a disagreement must be explained"
     tables = json.loads(_json_table(capsys))
     assert len(tables["machines"]) == 6
+    shares = [each["plan"]["helped"] for each in tables["machines"]]
+    said = "Beside the card, the processor multiplies by experts where they lie."
+    assert [said in each["why"] for each in tables["machines"]] == [share > 0 for share in shares]
+    for share in filter(None, shares):
+        assert f"the processor multiplies by {share:.0%} of the experts that the card lacks |" in text
+    assert any(shares)
     assert tables["published"][0]["predicted_s"] == pytest.approx(6.6, rel=0.25)
 
 
@@ -253,13 +259,6 @@ def test_a_plan_says_who_multiplies_by_the_experts_of_a_mixture(capsys, id, targ
     assert said in capsys.readouterr().out
     assert cli.run([*asked, "--processor-helps", "never"]) == 0
     assert "Processor " not in capsys.readouterr().out
-
-
-def test_a_recommendation_says_whether_the_processor_helps(capsys):
-    said = "Beside the card, the processor multiplies by experts where they lie."
-    for id, helps in (("rtx-4060", True), ("rtx-4070ti", False)):
-        found = printed(capsys, "--machine", id)
-        assert (said in found["why"]) == bool(found["helped"]) == helps
 
 
 def test_heads_that_a_chat_would_load_are_counted(capsys):
