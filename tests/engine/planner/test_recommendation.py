@@ -64,9 +64,7 @@ def plans_each_pair_once():
 
 def rated(there) -> list[RatedPlan]:
     """Every pair that runs, for all purposes."""
-    plans = (
-        (model, *planned(there, pair, asked_for(there, pair.target))) for model, pair in pairs(CATALOG)
-    )
+    plans = ((model, *planned(there, pair, asked_for(there, pair.target))) for model, pair in pairs(CATALOG))
     return [
         RatedPlan(model, plan, reliable_speed(plan, pair, ()))
         for model, plan, pair in plans
