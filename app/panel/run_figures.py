@@ -148,7 +148,7 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
 
 def experts_line(experts: ExpertFigures, tokens: int) -> str:
     """Describe what the cache of a mixture's experts did for an answer of so many tokens."""
-    chosen = experts.hits + experts.misses + experts.near
+    chosen = experts.hits + experts.late + experts.misses + experts.near
     share = round(100 * experts.hits / chosen) if chosen else 100
     brought, read = (
         formatting.nbytes(round(nbytes / max(1, tokens)))
@@ -164,6 +164,9 @@ def experts_line(experts: ExpertFigures, tokens: int) -> str:
     )
     counts = formatting.number(experts.hits), formatting.number(chosen)
     sentences = [(on_card if experts.tier == "vram" else in_ram).format(share, *counts, brought)]
+    if experts.late:
+        text = _tr("{} % were still on their way when the model chose them.")
+        sentences.append(text.format(round(100 * experts.late / chosen)))
     if experts.near:
         sentences.append(
             _tr("The processor multiplied by {} % of them in RAM.").format(round(100 * experts.near / chosen))

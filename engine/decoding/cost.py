@@ -39,8 +39,8 @@ def unknown(size: int) -> float:
 class WorkDone:
     """Counts of what the models have done so far.
 
-    misses: experts that were in no cache when a pass of the target chose them; firsts: things that were done
-    once and for all, such as compiling a kernel (`engine.firsts`).
+    misses: experts that were not in the cache when a pass of the target chose them, on their way or not;
+    firsts: things that were done once and for all, such as compiling a kernel (`engine.firsts`).
     """
 
     misses: int = 0

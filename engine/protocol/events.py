@@ -284,13 +284,14 @@ class Committed(Struct, kw_only=True):
 class ExpertFigures(Struct, kw_only=True):
     """Counts of the cache of a streamed mixture's experts."""
 
-    hits: int  # experts that were in the cache, or on their way, when their layer chose them, once for all rows of a pass
-    misses: int  # experts that were not
+    hits: int  # experts that were in the cache when their layer chose them, once for all rows of a pass
+    misses: int  # experts that were neither there nor on their way
     bytes_read: int  # of experts, into the cache; they are part of the streamed bytes
     predicted: int  # experts brought before their layer had chosen
     right: int  # experts of these that it then chose
     tier: Literal["vram", "ram"] = "ram"  # where the cache is
     bytes_from_disk: int = 0  # of experts: on the processor all of bytes_read, with a card those not in RAM
+    late: int = 0  # experts that were on their way to the cache when their layer chose them
     near: int = 0  # experts that the card lacked, and by which the processor multiplied in RAM: no misses
     # where it multiplied by some, for each layer: its number, the experts that it chose, and of these those near
     near_by_layer: list[tuple[int, int, int]] = []

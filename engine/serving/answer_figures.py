@@ -207,6 +207,7 @@ class AnswerFigures:
         by_layer = [(layer, *uses) for layer, uses in sorted(counts.by_layer.items())]
         return protocol.ExpertFigures(
             hits=counts.hits,
+            late=counts.late,
             misses=counts.misses,
             bytes_read=counts.read,
             predicted=counts.predicted,

@@ -95,4 +95,4 @@ class TreeRules:
     def _work(self) -> WorkDone:
         """Return what the models have done so far."""
         experts = self._pair.target.model.experts
-        return WorkDone(experts.misses if experts else 0, firsts.count())
+        return WorkDone(experts.misses + experts.late if experts else 0, firsts.count())

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 class ExpertCounts:
     """Counts of a cache since its start.
 
-    Attributes: `hits`, `misses`: experts that were, and were not, in the cache or on their way when their
-    mixture chose them; `read`: bytes brought into the cache; `predicted`: experts brought before a mixture
-    had chosen; `right`: how many of these it chose next; `from_disk`: bytes read from the disk: on the
-    processor all of `read`, beside a card those that were not in RAM; `near`: experts that were not in the
-    cache of a card, and by which the processor multiplied in RAM; they are no misses; `by_layer`: for each
-    layer, how many experts its passes chose, and how many of them were near.
+    Attributes: `hits`, `late`, `misses`: experts that were in the cache when their mixture chose them, that
+    were on their way to it, and that were neither (in the cache of a card is what a copy was launched for);
+    `read`: bytes brought into the cache; `predicted`: experts brought before a mixture had chosen; `right`:
+    how many of these it chose next; `from_disk`: bytes read from the disk: on the processor all of `read`,
+    beside a card those that were not in RAM; `near`: experts that were not in the cache of a card, and by
+    which the processor multiplied in RAM; they are no misses; `by_layer`: for each layer, how many experts
+    its passes chose, and how many of them were near.
     """
 
     hits: int = 0
@@ -24,11 +25,12 @@ class ExpertCounts:
     from_disk: int = 0
     near: int = 0
     by_layer: Mapping[int, tuple[int, int]] = field(default_factory=dict, compare=False)
+    late: int = 0
 
     @property
     def used(self) -> int:
         """How often passes have used an expert."""
-        return self.hits + self.misses + self.near
+        return self.hits + self.late + self.misses + self.near
 
     def __sub__(self, before: "ExpertCounts") -> "ExpertCounts":
         """Return what was done since `before`."""
@@ -46,6 +48,7 @@ class ExpertCounts:
             self.from_disk - before.from_disk,
             self.near - before.near,
             by_layer,
+            self.late - before.late,
         )
 
 

@@ -62,8 +62,10 @@ class ExpertHome(ABC):
         self._held: list[int] = []  # the experts in use
         self._lent: frozenset[int] = frozenset()  # those that are read where they lie
         self._missed: set[int] = set()  # of the experts that are wanted
+        self._late: set[int] = set()  # of these, those that were on their way when they were chosen
         self._guessed: set[int] = set()
-        self._hits = self._misses = self._moved = self._predicted = self._right = self._near = 0
+        self._hits = self._came_late = self._misses = self._near = 0  # of the experts used
+        self._moved = self._predicted = self._right = 0
         self._by_layer: dict[int, tuple[int, int]] = {}  # experts that were chosen; of these, those near
 
     @property
@@ -91,7 +93,8 @@ class ExpertHome(ABC):
     def counts(self) -> ExpertCounts:
         with self._changed:
             done = self._hits, self._misses, self._moved, self._predicted, self._right
-            return ExpertCounts(*done, self._from_disk(), self._near, dict(self._by_layer))
+            by_layer = dict(self._by_layer)
+            return ExpertCounts(*done, self._from_disk(), self._near, by_layer, self._came_late)
 
     def choose(
         self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = (), near: Sequence[int] = ()
@@ -151,6 +154,7 @@ class ExpertHome(ABC):
             self._policy.wanted = []
             self._policy.forget_told()
             self._missed.clear()
+            self._late.clear()
             self._guessed.clear()
             for expert in set(np.flatnonzero(self._ready).tolist()) - self._lent:
                 self._drop(expert)
@@ -194,6 +198,7 @@ class ExpertHome(ABC):
         self._guessed = {each for each in self._guessed if self._experts[each].mixture != mixture}
         self._release()
         self._missed.clear()
+        self._late = {each for each in wanted if each in self._slots and not self._ready[each]}
         self._begin_wanted()
 
     def _use(self, experts: Sequence[int]) -> None:
@@ -209,7 +214,9 @@ class ExpertHome(ABC):
             self._held, self._policy.wanted = [], []
             raise
         missed = len(self._missed.intersection(experts))
-        self._hits, self._misses = self._hits + len(experts) - missed, self._misses + missed
+        late = len(self._late.difference(self._missed).intersection(experts))
+        self._hits += len(experts) - missed - late
+        self._misses, self._came_late = self._misses + missed, self._came_late + late
 
     def _begin_wanted(self) -> bool:
         """Begin to bring the experts in use and those that are wanted, as far as they find slots; return

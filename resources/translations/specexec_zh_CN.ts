@@ -6192,6 +6192,10 @@ other: everything else</source>
             <translation>模型用到的专家有 {} %（{} / {}）在显卡上；回答的每个词元有 {} 被复制到显卡，包括读提示词时的复制量。</translation>
         </message>
         <message>
+            <source>{} % were still on their way when the model chose them.</source>
+            <translation>{} % 在模型选择时仍在读取途中。</translation>
+        </message>
+        <message>
             <source>{} % of those read ahead were the right ones.</source>
             <translation>预先读取的专家中有 {} % 是对的。</translation>
         </message>

@@ -5,16 +5,16 @@
     python -m tests.real.streamed_mixture MADE.gguf --ram-limit 8 --no-cache --before 0 --tokens 30
 
 MADE.gguf is qwen3 of `tests.real.made_mixture`. The first passes, which fill the cache and teach its policy,
-are not counted. Of the others: the share of the chosen experts that were in the cache, beside Belady's
-optimum on the same routing; and the time of a pass beside its bound, the longer of reading what was missed,
-at the speed of reading all experts right before and after the answer, and computing, which is what is not
-waiting. With --drafters, answers with each of these drafters in turn, and the tokens/s of each: a tree must
-not be slower than none. With --no-cache, each mixture reads what it has chosen, and nothing is kept or read
-ahead: the cache has the fewest slots there can be.
+are not counted. Of the others: the shares of the chosen experts that were ready in the cache and on their way
+to it, beside Belady's optimum on the same routing; and the time of a pass beside its bound, the longer of
+reading what was missed, at the speed of reading all experts right before and after the answer, and computing,
+which is what is not waiting. With --drafters, answers with each of these drafters in turn, and the tokens/s
+of each: a tree must not be slower than none. With --no-cache, each mixture reads what it has chosen, and
+nothing is kept or read ahead: the cache has the fewest slots there can be.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from statistics import median
 from unittest.mock import patch
@@ -118,12 +118,11 @@ def beside_each_other(drafters: list[str], rounds: list[list[Passes]], before: i
         tokens = [passes[-1].tokens - before for passes in counted]
         speeds = [count / sum(map(seconds_of, passes)) for count, passes in zip(tokens, counted, strict=True)]
         figures = [each.experts for passes in counted for each in passes if each.experts is not None]
-        hits, misses = sum(each.hits for each in figures), sum(each.misses for each in figures)
         plain = median(speeds) if drafter == "none" else plain
         lines.append(
             f"{drafter:>10}: {median(speeds):.2f} tokens/s ({min(speeds):.2f}–{max(speeds):.2f}), "
             + (f"{median(speeds) / plain:.2f} × none, " if plain else "")
-            + f"{sum(tokens) / sum(map(len, counted)):.2f} tokens per pass, hits {hits / (hits + misses):.1%}"
+            + f"{sum(tokens) / sum(map(len, counted)):.2f} tokens per pass, {chosen_of(figures)}"
         )
     return lines
 
@@ -132,11 +131,17 @@ def seconds_of(done: protocol.IterationDone) -> float:
     return sum(getattr(done.seconds, name) for name in done.seconds.__struct_fields__)
 
 
+def chosen_of(figures: Sequence[protocol.ExpertFigures]) -> str:
+    """Return which shares of the chosen experts were ready, and on their way."""
+    hits, late, misses = (sum(getattr(each, name) for each in figures) for name in ("hits", "late", "misses"))
+    chosen = hits + late + misses
+    return f"of the chosen experts {hits / chosen:.1%} ready, {late / chosen:.1%} on their way"
+
+
 def table(routing: Routing, streamer: Streamer, passes: Passes, before: int, speed: float) -> list[str]:
     """speed: of reading, bytes/s."""
     counted = passes[before:]
     figures = [each.experts for each in counted if each.experts is not None]
-    hits, misses = sum(each.hits for each in figures), sum(each.misses for each in figures)
     read = sum(each.bytes_read for each in figures)
     turns = list(routed(routing))[: len(passes) * routing.layers]
     experts = routing.layers * routing.experts
@@ -152,7 +157,7 @@ def table(routing: Routing, streamer: Streamer, passes: Passes, before: int, spe
     return [
         f"{slots} of {experts} experts cached; {kept(turns, routing.layers):.0%} of a "
         f"pass's experts were the last one's; {len(counted)} passes counted",
-        f"hits {hits / (hits + misses):.1%}; Belady's optimum {best.mean():.1%}",
+        f"{chosen_of(figures)}; Belady's optimum {best.mean():.1%}",
         f"read in a pass {read / len(counted) / 1e9:.3f} GB at {speed / 1e9:.2f} GB/s: {reading:.3f} s",
         f"computing {np.mean(computing):.3f} s; a pass {mean:.3f} s (median {median(seconds):.3f}), "
         f"{mean / bound:.2f} of the bound; {1 / mean:.2f} tokens/s",

@@ -109,6 +109,10 @@ def test_what_the_cache_of_experts_did_is_said() -> None:
     assert said.startswith("75 % of the experts that the model used (75 of 100) were in memory; 3.0 MB were")
     assert "per token of the answer, reading the prompt included." in said
     assert "ahead" not in said
+    assert "on their way" not in said
+    said = run_figures.experts_line(structs.replace(figures, hits=55, late=20), tokens=10)
+    assert said.startswith("55 % of the experts that the model used (55 of 100) were in memory;")
+    assert "20 % were still on their way when the model chose them." in said
     on_card = structs.replace(figures, tier="vram")
     said = run_figures.experts_line(on_card, tokens=10)
     assert "(75 of 100) were on the graphics card; 3.0 MB were copied to it per token of the answer" in said

@@ -20,13 +20,13 @@ def target(experts):
 def test_a_resumed_answer_keeps_what_each_layer_did_in_its_first_part():
     first = target(ExpertCounts(hits=3, near=2, by_layer={1: (5, 2)}))
     begun = AnswerFigures(first, started=0.0)
-    first.model.experts = ExpertCounts(hits=9, near=6, by_layer={1: (10, 4), 2: (5, 2)})
+    first.model.experts = ExpertCounts(hits=9, near=6, late=5, by_layer={1: (10, 4), 2: (5, 2)})
     second = target(ExpertCounts())
     figures = AnswerFigures(second, started=0.0)
     figures.resume(begun.begun([7], []))
     assert figures.experts.near_by_layer == [(1, 5, 2), (2, 5, 2)], "the new cache has chosen nothing yet"
-    second.model.experts = ExpertCounts(hits=1, near=1, by_layer={2: (1, 1), 3: (1, 0)})
-    assert (figures.experts.hits, figures.experts.near) == (7, 5)
+    second.model.experts = ExpertCounts(hits=1, near=1, late=2, by_layer={2: (1, 1), 3: (1, 0)})
+    assert (figures.experts.hits, figures.experts.near, figures.experts.late) == (7, 5, 7)
     assert figures.experts.near_by_layer == [(1, 5, 2), (2, 6, 3), (3, 1, 0)]
 
 

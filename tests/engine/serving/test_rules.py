@@ -2,11 +2,13 @@
 
 import pytest
 
+from engine.decoding.budget import AutoLimits
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.cost import unknown
 from engine.planner import TreePlan
 from engine.protocol import Chat, Message, Options, TookTurns
 from engine.serving.session import Session
+from engine.streaming import ExpertCounts
 from tests.engine.test_every_drafter import session
 
 
@@ -38,6 +40,24 @@ def test_with_renewed_drafters_it_is_measured_anew_whether_drafting_ahead_pays(m
             asked.renew_drafters()
         answer(asked, max_new_tokens=2)
     assert known == [([], True), (["sps"], True), ([], True)], "as the plan says"
+
+
+def test_experts_on_their_way_count_as_those_that_were_missing(monkeypatch):
+    """A pass waits for both."""
+    works = []
+
+    class Watched(AutoLimits):
+        def __init__(self, first, most, predicted, work):
+            works.append(work)
+            super().__init__(first, most, predicted, work)
+
+    monkeypatch.setattr("engine.serving.tree_rules.AutoLimits", Watched)
+    asked = session()
+    counts = ExpertCounts(hits=9, misses=2, late=3, near=1)
+    monkeypatch.setattr(type(asked.pair.target.model), "experts", counts)
+    answer(asked, "specexec", max_new_tokens=2)
+    (work,) = works
+    assert work().misses == 5
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import threading
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -52,6 +53,28 @@ def test_what_a_router_says_early_is_there_when_it_chooses(data):
     use(cache, content, [8, 10])
     done = cache.counts - before
     assert (done.hits, done.misses, done.right, cache.counts.predicted) == (2, 0, 2, 2)
+    cache.close()
+
+
+def test_what_is_on_its_way_when_its_mixture_chooses_is_late_and_no_hit(data):
+    chunks, files, content = data
+    ((path, file),) = files.items()
+    stalled = FaultyFile(file)
+    cache = cache_of(chunks, 5, {path: stalled})
+    use(cache, content, [8])
+    use(cache, content, [1])
+    stalled.going.clear()
+    ask(cache, 1, [[8, 10]])
+    wait_for(cache, lambda: 10 in cache._slots)
+    before = cache.counts
+    cache.choose([8, 10, 11])
+    stalled.going.set()
+    for expert in (8, 10, 11):
+        assert cache.fetch(expert).tobytes() == content[expert]
+    done = cache.counts - before
+    assert (done.hits, done.late, done.misses, done.right) == (1, 1, 1, 1)
+    use(cache, content, [8, 10, 11])
+    assert cache.counts - before == replace(done, hits=4), "they have arrived"
     cache.close()
 
 
@@ -365,7 +388,7 @@ def test_experts_are_what_they_are_whichever_passes_end_early(data):
                     fetched += 1
             if ends < 0:
                 break
-    assert cache.counts.hits + cache.counts.misses == fetched
+    assert cache.counts.used == fetched
     assert len(cache._slots) + len(cache._free) <= 5
     cache.close()
 
