@@ -174,10 +174,13 @@ def experts_line(experts: ExpertFigures, tokens: int) -> str:
         sentences += _most_and_least(experts)
     if experts.tier == "vram" and experts.bytes_from_disk:
         sentences.append(_tr("Of these, {} per token had to be read from the disk.").format(read))
-    if experts.predicted:
+    if (ram := experts.ram) and (through := ram.hits + ram.late + ram.misses):
+        text = _tr("{} % of those copied to it were in RAM when needed, and {} % on their way there.")
+        sentences.append(text.format(round(100 * ram.hits / through), round(100 * ram.late / through)))
+    if (ahead := ram or experts).predicted:
         sentences.append(
             _tr("{} % of those read ahead were the right ones.").format(
-                min(100, round(100 * experts.right / experts.predicted))
+                min(100, round(100 * ahead.right / ahead.predicted))
             )
         )
     return " ".join(sentences)

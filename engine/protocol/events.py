@@ -295,6 +295,8 @@ class ExpertFigures(Struct, kw_only=True):
     near: int = 0  # experts that the card lacked, and by which the processor multiplied in RAM: no misses
     # where it multiplied by some, for each layer: its number, the experts that it chose, and of these those near
     near_by_layer: list[tuple[int, int, int]] = []
+    # those of the cache in RAM through which a card's gets its experts; None if there is none
+    ram: "ExpertFigures | None" = None
 
 
 class Step(Struct, kw_only=True):

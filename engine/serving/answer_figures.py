@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from typing import Literal
 
 from engine import firsts, protocol
 from engine.decoding.iteration import Iterated
@@ -98,7 +99,7 @@ class AnswerFigures:
     @property
     def experts(self) -> protocol.ExpertFigures | None:
         """What the cache of experts has done for the answer; None if there is none."""
-        return self._told(done_since(self._experts, self._model.experts))
+        return _told(done_since(self._experts, self._model.experts), self._tier)
 
     @property
     def usual(self) -> Answered:
@@ -186,7 +187,7 @@ class AnswerFigures:
         self._moved_before += moved
         experts, before = self._model.experts, self._experts_before
         self._experts_before = experts
-        return PassFigures(seconds, moved, self._told(done_since(before, experts)))
+        return PassFigures(seconds, moved, _told(done_since(before, experts), self._tier))
 
     def note_committed(self, nodes: int, tokens: int) -> None:
         """Add the number of nodes that the last pass accepted, and of tokens that it added to the answer."""
@@ -201,19 +202,21 @@ class AnswerFigures:
         self._moved_before = self._model.moved
         self._experts_before = self._model.experts
 
-    def _told(self, counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
-        if counts is None:
-            return None
-        by_layer = [(layer, *uses) for layer, uses in sorted(counts.by_layer.items())]
-        return protocol.ExpertFigures(
-            hits=counts.hits,
-            late=counts.late,
-            misses=counts.misses,
-            bytes_read=counts.read,
-            predicted=counts.predicted,
-            right=counts.right,
-            tier=self._tier,
-            bytes_from_disk=counts.from_disk,
-            near=counts.near,
-            near_by_layer=by_layer if counts.near else [],
-        )
+
+def _told(counts: ExpertCounts | None, tier: Literal["vram", "ram"]) -> protocol.ExpertFigures | None:
+    if counts is None:
+        return None
+    by_layer = [(layer, *uses) for layer, uses in sorted(counts.by_layer.items())]
+    return protocol.ExpertFigures(
+        hits=counts.hits,
+        late=counts.late,
+        misses=counts.misses,
+        bytes_read=counts.read,
+        predicted=counts.predicted,
+        right=counts.right,
+        tier=tier,
+        bytes_from_disk=counts.from_disk,
+        near=counts.near,
+        near_by_layer=by_layer if counts.near else [],
+        ram=_told(counts.ram, "ram"),
+    )

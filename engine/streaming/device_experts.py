@@ -7,6 +7,7 @@ Products wait on the device for the copies they need, and copies for the product
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from engine.streaming.chunks import Chunk
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink
 from engine.streaming.expert_cache import ExpertCache
+from engine.streaming.expert_counts import ExpertCounts
 from engine.streaming.expert_home import LEAST_SLOTS, ExpertHome, Slot
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.mover import Bytes
@@ -68,6 +70,11 @@ class DeviceExperts(ExpertHome):
     def ram_nbytes(self) -> int:
         """Bytes of the cache in RAM; 0 if there is none."""
         return self._ram.nbytes if self._ram else 0
+
+    @property
+    def counts(self) -> ExpertCounts:
+        with self._changed:
+            return replace(super().counts, ram=self._ram.counts if self._ram else None)
 
     @property
     def waited_s(self) -> float:
@@ -197,12 +204,12 @@ class DeviceExperts(ExpertHome):
 
     # -- slots; the lock is held -----------------------------------------------------------------------------
 
-    def begin(self, mixture: int, wanted: Sequence[int]) -> None:
+    def begin(self, mixture: int, wanted: Sequence[int], near: Sequence[int] = ()) -> None:
         self._grow()
-        self._most = len(wanted) >= _MOST * self._members[mixture]
+        self._most = len(wanted) - len(near) >= _MOST * self._members[mixture]
         if self._ram:
-            self._ram.begin(mixture, wanted)
-        super().begin(mixture, wanted)
+            self._ram.begin(mixture, wanted, near)
+        super().begin(mixture, wanted, near)
 
     def _grow(self) -> None:
         """Let the cache have a slab more, up to what was planned, if passes have left enough free for long.

@@ -158,13 +158,13 @@ class ExpertCache(ExpertHome):
 
     # -- slots; the lock is held -----------------------------------------------------------------------------
 
-    def begin(self, mixture: int, wanted: Sequence[int]) -> None:
+    def begin(self, mixture: int, wanted: Sequence[int], near: Sequence[int] = ()) -> None:
         """Begin to read what is missing of the experts that the policy has learned of, and that are not
         elsewhere."""
         for expert in wanted:
             self._errors.pop(expert, None)
         self._fit()
-        super().begin(mixture, wanted)
+        super().begin(mixture, wanted, near)
         self._recall()
         self._changed.notify_all()
         self._waited_before_s, self._asked = self.waited_s, self._crew.now()

@@ -14,7 +14,8 @@ class ExpertCounts:
     how many of these it chose next; `from_disk`: bytes read from the disk: on the processor all of `read`,
     beside a card those that were not in RAM; `near`: experts that were not in the cache of a card, and by
     which the processor multiplied in RAM; they are no misses; `by_layer`: for each layer, how many experts
-    its passes chose, and how many of them were near.
+    its passes chose, and how many of them were near; `ram`: counts of the cache in RAM through which that of
+    a card gets its experts; None if there is none.
     """
 
     hits: int = 0
@@ -26,6 +27,7 @@ class ExpertCounts:
     near: int = 0
     by_layer: Mapping[int, tuple[int, int]] = field(default_factory=dict, compare=False)
     late: int = 0
+    ram: "ExpertCounts | None" = None
 
     @property
     def used(self) -> int:
@@ -49,6 +51,7 @@ class ExpertCounts:
             self.near - before.near,
             by_layer,
             self.late - before.late,
+            done_since(before.ram, self.ram),
         )
 
 

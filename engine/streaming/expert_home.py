@@ -113,7 +113,7 @@ class ExpertHome(ABC):
             self._near += len(near)
             before, near_before = self._by_layer.get(mixture, (0, 0))
             self._by_layer[mixture] = before + len(wanted), near_before + len(near)
-            self.begin(mixture, [expert for expert in wanted if expert not in near])
+            self.begin(mixture, wanted, near)
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -192,8 +192,9 @@ class ExpertHome(ABC):
 
     # -- the same in all homes; the lock is held -------------------------------------------------------------
 
-    def begin(self, mixture: int, wanted: Sequence[int]) -> None:
-        """Begin to bring what is missing of the experts that the policy has learned of."""
+    def begin(self, mixture: int, wanted: Sequence[int], near: Sequence[int] = ()) -> None:
+        """Begin to bring what is missing of the experts that the policy has learned of. wanted, near: as of
+        `choose`."""
         self._right += len(self._guessed.intersection(wanted))
         self._guessed = {each for each in self._guessed if self._experts[each].mixture != mixture}
         self._release()

@@ -6192,6 +6192,10 @@ other: everything else</source>
             <translation>모델이 사용한 전문가의 {} %({}/{})가 그래픽 카드에 있었습니다. 답변의 토큰마다 {}을(를) 카드로 복사했으며, 프롬프트를 읽은 양도 포함합니다.</translation>
         </message>
         <message>
+            <source>{} % of those copied to it were in RAM when needed, and {} % on their way there.</source>
+            <translation>카드로 복사한 것 중 {} %는 필요할 때 RAM에 있었고, {} %는 RAM으로 읽는 중이었습니다.</translation>
+        </message>
+        <message>
             <source>{} % were still on their way when the model chose them.</source>
             <translation>{} %는 모델이 선택했을 때 아직 읽는 중이었습니다.</translation>
         </message>

@@ -6192,6 +6192,10 @@ other: everything else</source>
             <translation>模型用到的专家有 {} %（{} / {}）在显卡上；回答的每个词元有 {} 被复制到显卡，包括读提示词时的复制量。</translation>
         </message>
         <message>
+            <source>{} % of those copied to it were in RAM when needed, and {} % on their way there.</source>
+            <translation>复制到显卡的专家在需要时有 {} % 在内存（RAM）中，{} % 正在读入。</translation>
+        </message>
+        <message>
             <source>{} % were still on their way when the model chose them.</source>
             <translation>{} % 在模型选择时仍在读取途中。</translation>
         </message>

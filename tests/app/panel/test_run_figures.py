@@ -119,6 +119,12 @@ def test_what_the_cache_of_experts_did_is_said() -> None:
     assert "disk" not in said
     said = run_figures.experts_line(structs.replace(on_card, bytes_from_disk=10 << 20), tokens=10)
     assert "1.0 MB per token had to be read from the disk." in said
+    assert "in RAM" not in said
+    ram = structs.replace(figures, hits=12, late=3, misses=5, predicted=8, right=6)
+    said = run_figures.experts_line(structs.replace(on_card, ram=ram), tokens=10)
+    assert "(75 of 100) were on the graphics card;" in said
+    assert "60 % of those copied to it were in RAM when needed, and 15 % on their way there." in said
+    assert "75 % of those read ahead were the right ones." in said
     helped = structs.replace(on_card, misses=5, near=20)
     said = run_figures.experts_line(helped, tokens=10)
     assert said.startswith("75 % of the experts")

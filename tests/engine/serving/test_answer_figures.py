@@ -8,6 +8,7 @@ import numpy as np
 from engine import firsts
 from engine.decoding.iteration import Iterated
 from engine.drafting import TreeLimits
+from engine.protocol import ExpertFigures
 from engine.serving.answer_figures import AnswerFigures
 from engine.streaming import ExpertCounts
 
@@ -28,6 +29,18 @@ def test_a_resumed_answer_keeps_what_each_layer_did_in_its_first_part():
     second.model.experts = ExpertCounts(hits=1, near=1, late=2, by_layer={2: (1, 1), 3: (1, 0)})
     assert (figures.experts.hits, figures.experts.near, figures.experts.late) == (7, 5, 7)
     assert figures.experts.near_by_layer == [(1, 5, 2), (2, 6, 3), (3, 1, 0)]
+
+
+def test_what_the_cache_in_ram_behind_the_cards_did_is_told_with_it():
+    model = target(ExpertCounts(hits=5, misses=4, ram=ExpertCounts(hits=2, misses=2, predicted=1)))
+    figures = AnswerFigures(model, started=0.0)
+    model.model.experts = ExpertCounts(
+        hits=6, misses=9, ram=ExpertCounts(hits=3, late=1, misses=5, read=7, predicted=4, right=2)
+    )
+    told = figures.experts
+    assert (told.tier, told.hits, told.misses) == ("vram", 1, 5)
+    expected = {"hits": 1, "late": 1, "misses": 3, "bytes_read": 7, "predicted": 3, "right": 2}
+    assert told.ram == ExpertFigures(**expected, tier="ram")
 
 
 def test_a_pass_in_which_something_was_done_once_and_for_all_does_not_tell_how_long_others_take():

@@ -108,6 +108,7 @@ def test_the_device_computes_with_the_right_expert_whatever_the_number_of_slots(
         counts = device.cache.counts
         assert (device.wrong, device.used) == ([], len(used))
         assert counts.hits + counts.misses == len(used)
+        assert (counts.ram is None) == (ram == 0)
         assert counts.right <= counts.predicted
         assert (counts.from_disk > 0) == (ram > 0)
         if slots == ALL:
@@ -127,6 +128,40 @@ def test_only_experts_that_are_missing_are_copied_and_others_than_the_chosen_onl
         assert done.right > 0
         assert done.read == (done.misses + done.predicted) * NBYTES
     assert device.wrong == []
+
+
+def test_what_the_cache_in_ram_did_is_counted_beside_the_cards(tmp_path):
+    with closing(Device(tmp_path / "weights", 2, FakeLink(4), ram=3)) as device:
+        rng, cache = random.Random(4), device.cache
+        for _ in range(10):
+            device.one_pass(rng, count=2)
+        counts = cache.counts
+        assert counts.ram.used == counts.misses > counts.ram.misses > 0
+        assert counts.ram.predicted >= counts.ram.right > 0
+        with cache.changed:
+            assert cache.changed.wait_for(lambda: cache.lacking(range(ALL)), timeout=60)
+            (expert,) = cache.lend(cache.lacking(range(ALL))[:1])  # so that it stays there
+            before = cache.counts
+            cache.choose([expert])
+            device.use(expert)
+            done = cache.counts - before
+        assert (done.misses, done.ram.hits, done.ram.late, done.ram.misses) == (1, 1, 0, 0)
+        assert cache.counts.from_disk == cache.counts.ram.read
+
+
+def test_an_expert_read_ahead_to_ram_was_right_where_the_processor_multiplies_by_it(tmp_path):
+    with closing(Device(tmp_path / "weights", 2, FakeLink(5), ram=5)) as device:
+        cache = device.cache
+        cache.choose([0])
+        device.use(0)
+        assert device.ram.asks(1, 1)
+        device.ram.expect([[EXPERTS + 1]])
+        with cache.changed:
+            assert cache.changed.wait_for(lambda: device.ram.has(EXPERTS + 1), timeout=60)
+        before = cache.counts
+        cache.choose([EXPERTS + 1], near=list(cache.lend([EXPERTS + 1])))
+        done = cache.counts - before
+        assert (done.near, done.ram.right, done.ram.used) == (1, 1, 0)
 
 
 def test_passes_over_prompts_leave_the_experts_that_answers_use(tmp_path):
