@@ -274,6 +274,8 @@ def summary(answer: protocol.Answer) -> str:
     if answer.speculation is not None:
         told = answer.speculation
         parts.append(f"{told.accepted} of {told.drafted} drafted tokens accepted{OTHERS * told.with_others}")
+    if answer.experts is not None:
+        parts.append(about_experts(answer.experts, answer.tokens))
     if answer.memory.peak:
         parts.append(f"memory {answer.memory.peak / 2**30:.2f} GiB")
     if answer.drafter:
@@ -281,3 +283,17 @@ def summary(answer: protocol.Answer) -> str:
     if answer.seed is not None:
         parts.append(f"seed {answer.seed}")
     return " · ".join([*parts, answer.stop_reason.replace("_", " ")])
+
+
+def about_experts(experts: protocol.ExpertFigures, tokens: int) -> str:
+    """Return what the cache of a mixture's experts did for an answer of so many tokens, as in “experts: 94 %
+    in memory, 2 % on their way, 12.0 MiB read a token”."""
+    chosen = max(1, experts.hits + experts.late + experts.misses + experts.near)
+    brought = experts.bytes_read / 2**20 / max(1, tokens)
+    where, how = ("on the card", "copied") if experts.tier == "vram" else ("in memory", "read")
+    parts = [f"{experts.hits / chosen:.0%} {where}", f"{brought:.1f} MiB {how} a token"]
+    if experts.late:
+        parts.insert(1, f"{experts.late / chosen:.0%} on their way")
+    if experts.near:
+        parts.append(f"{experts.near / chosen:.0%} by the processor")
+    return f"experts: {', '.join(parts)}".replace("%", " %")

@@ -10,6 +10,8 @@ _HELP = {
     "specexec_requests_running": ("gauge", "Requests in progress or waiting."),
     "specexec_seconds_total": ("counter", "Seconds spent on each phase of decoding."),
     "specexec_target_passes_total": ("counter", "Passes of the target after the prefill."),
+    "specexec_experts_total": ("counter", "Experts that passes used, by where the cache had them."),
+    "specexec_expert_bytes_total": ("counter", "Bytes of experts that were brought into the cache."),
     "vllm:request_success_total": ("counter", "Answers that were completed."),
     "vllm:prompt_tokens_total": ("counter", "Prompt tokens, read or reused."),
     "vllm:prompt_tokens_cached_total": ("counter", "Prompt tokens whose rows were reused."),
@@ -19,7 +21,9 @@ _HELP = {
     "vllm:spec_decode_num_accepted_tokens_total": ("counter", "Nodes that the target accepted."),
     "vllm:spec_decode_num_accepted_tokens_per_pos_total": ("counter", "Accepted nodes by depth in the tree."),
 }
+_LABELLED = ("specexec_requests_total", "specexec_seconds_total", "specexec_experts_total")
 _PHASES = ("draft", "target", "stream_wait", "other")
+_EXPERTS = ("hits", "late", "misses", "near")  # as in `ExpertFigures`
 
 
 class Metrics:
@@ -50,6 +54,10 @@ class Metrics:
                     counts[name, f'position="{depth}"'] += 1
             for phase in _PHASES:
                 counts["specexec_seconds_total", f'phase="{phase}"'] += getattr(answer.seconds, phase)
+            if (experts := answer.experts) is not None:
+                counts["specexec_expert_bytes_total", ""] += experts.bytes_read
+                for kind in _EXPERTS:
+                    counts["specexec_experts_total", f'kind="{kind}"'] += getattr(experts, kind)
 
     def text(self, running: int) -> str:
         """Return all counters in Prometheus' text format. running: requests in progress or waiting."""
@@ -59,7 +67,7 @@ class Metrics:
         for name, (kind, help) in _HELP.items():
             lines += [f"# HELP {name} {help}", f"# TYPE {name} {kind}"]
             values = {labels: value for (counted, labels), value in counts.items() if counted == name}
-            if not values and name not in ("specexec_requests_total", "specexec_seconds_total"):
+            if not values and name not in _LABELLED:
                 values = {"": 0}
             lines += [
                 f"{name}{{{labels}}} {value:g}" if labels else f"{name} {value:g}"

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 from safetensors.numpy import load_file, save_file
 
 from engine import cli
-from engine.cli.chat import answer_once
-from engine.protocol import Message, Options, TemplateInput
+from engine.cli.chat import answer_once, summary
+from engine.protocol import ExpertFigures, Message, Options, TemplateInput
 from tests.app.fake_engine import answer
 from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
@@ -147,6 +148,21 @@ def test_an_answer_that_was_stopped_because_it_repeats_itself_says_so(capsys, st
 
     answer_once(Engine(), [Message("user", "hi")], Options(), TemplateInput(), show=True)
     assert ("repeats itself and was stopped" in capsys.readouterr().err) == (stop_reason == "repetition")
+
+
+def test_the_summary_tells_what_the_cache_of_experts_did():
+    of_dense = answer(1, "Yes.")
+    assert "experts" not in summary(of_dense)
+    figures = ExpertFigures(
+        hits=75, late=2, misses=3, near=20, bytes_read=3 * of_dense.tokens << 20, predicted=0, right=0
+    )
+    said = summary(structs.replace(of_dense, experts=figures))
+    assert (
+        "· experts: 75 % in memory, 2 % on their way, 3.0 MiB read a token, 20 % by the processor ·" in said
+    )
+    on_card = structs.replace(figures, late=0, near=0, misses=25, tier="vram")
+    said = summary(structs.replace(of_dense, experts=on_card))
+    assert "· experts: 75 % on the card, 3.0 MiB copied a token ·" in said
 
 
 def test_bad_usage_is_status_2():
