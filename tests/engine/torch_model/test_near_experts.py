@@ -8,17 +8,21 @@ import torch
 
 from engine import interruption
 from engine.checkpoints import open_checkpoint
+from engine.drafting import TreeLimits
+from engine.drafting.none import NoDrafter
 from engine.errors import Interrupted, StreamBroken
 from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner.expert_times import ROWS, ExpertTimes
+from engine.sampling import Sampler
 from engine.streaming import WeightLimits, chunks
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_experts import ExpertProcessor
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.checkpoints.test_gguf_architectures import tiny
+from tests.engine.model.test_self_draft import answer
 from tests.engine.models import CONTEXT, reference
 from tests.engine.streaming.fake_link import HostLink
 from tests.engine.torch_model.test_builder import TEXT, AtOnce, expected
@@ -201,6 +205,21 @@ def test_of_experts_on_the_disk_those_in_ram_are_multiplied_where_they_lie(helpe
     assert counts.near > 0
     assert counts.misses > 0, "those that are read from the disk are the card's"
     assert counts.from_disk > 0
+
+
+@pytest.mark.parametrize("times", [SLOW_LINK, EVEN], ids=["slow link", "even"])
+@pytest.mark.parametrize("ram", [None, 500_000, 1_000_000])
+def test_greedy_tokens_are_those_of_the_whole_model(helped, tmp_path, times, ram):
+    model = helped(times, WeightLimits(300_000, ram))
+    checkpoint = open_checkpoint(tmp_path / "mixture")
+    whole = load_model(checkpoint, torch.float32, "cpu", no_progress, CONTEXT)
+    expected, found = (
+        answer(Sequence(each, CONTEXT), NoDrafter(), Sampler(), TEXT, TreeLimits(1, 1, 1), most=12)[0]
+        for each in (whole, model)
+    )
+    assert model.experts.near > 0
+    assert found == expected
+    whole.close()
 
 
 def test_seconds_are_tried_with_experts_that_are_read_for_it(helped):
