@@ -1,8 +1,10 @@
 """What may happen to a streamed model while it answers. Each fault has a name, nothing is lost, and the next
-answer is that of a model to which nothing happened: through compiled steps and through torch."""
+answer is that of a model to which nothing happened: through compiled steps, through torch, and through torch
+beside a card (here the processor, too), whose weights come from the disk through RAM."""
 
 import os
 import threading
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -17,10 +19,12 @@ from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits, disk_watch, expert_cache
 from engine.streaming.disk_watch import ignore_silence
+from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.model.compiled_models import CONTEXT, TEXT, stored, tiny
 from tests.engine.model.test_self_draft import answer
 from tests.engine.streaming.silent_disk import SilentDisk
+from tests.engine.torch_model.test_builder import AtOnce
 
 LITTLE = {"qwen3_moe": 1200 << 10, "llama": 300 << 10}  # bytes: two slots, and few experts
 
@@ -35,7 +39,15 @@ def through_steps(file, limits=None):
     return load_compiled(file, no_progress, CONTEXT, limits=limits)
 
 
-WAYS = {"compiled": through_steps, "torch": through_torch}
+def through_card(file, limits=None):
+    """As much RAM as device memory, so that most weights are on the disk."""
+    if limits is None:
+        return through_torch(file)
+    with patch.object(builder, "link_to", lambda device: AtOnce(1 << 30)):
+        return through_torch(file, WeightLimits(limits.device_nbytes, limits.device_nbytes))
+
+
+WAYS = {"compiled": through_steps, "torch": through_torch, "card": through_card}
 
 
 def text(model):
@@ -55,6 +67,7 @@ class Case:
         self.expected = text(resident)
         resident.close()
         self.model = self.loaded(LITTLE[kind])
+        assert self.model.streamer.tiers["ssd"] > 0
 
     def loaded(self, limit):
         model = self._load(self.file, WeightLimits(limit))
@@ -64,6 +77,10 @@ class Case:
     @property
     def watch(self):
         return self.model.streamer.watch
+
+    def in_ram(self, model):
+        """Bytes of the cache of experts in RAM: the one behind that of the card, where there is a card."""
+        return model.streamer.expert_homes["ram"] or model.streamer.cache_nbytes
 
     def forget(self):
         """Discard the experts that are in memory, so that the next answer reads some."""
@@ -200,7 +217,7 @@ def test_a_file_that_ends_within_a_matrix_is_named_and_read_again_when_it_is_who
 @pytest.mark.parametrize("kind", ["qwen3_moe"])
 def test_an_answer_goes_on_with_fewer_experts_in_memory_when_others_take_the_ram(case, monkeypatch):
     looks, model = [], case.loaded(MORE)
-    planned = model.streamer.cache_nbytes
+    planned = case.in_ram(model)
 
     def available():
         looks.append(0)
@@ -210,8 +227,8 @@ def test_an_answer_goes_on_with_fewer_experts_in_memory_when_others_take_the_ram
     monkeypatch.setattr(expert_cache, "available_nbytes", available)
     assert text(model) == case.expected
     assert len(looks) > 4
-    assert model.streamer.cache_nbytes < planned
+    assert case.in_ram(model) < planned
     monkeypatch.setattr(expert_cache, "available_nbytes", lambda: 1 << 40)
     assert text(model) == case.expected
-    assert model.streamer.cache_nbytes == planned
+    assert case.in_ram(model) == planned
     model.close()
