@@ -142,7 +142,7 @@ class DeviceExperts(ExpertHome):
         here."""
         with self._changed:
             if expert not in self._slots and self._is_near(expert):
-                self._begin(expert, of_wanted=False)
+                self._guess(expert)
 
     def lend_all(self, experts: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
         """Lend all of these experts, `most_lent` at most; those that are not in RAM are read. Raises as

@@ -230,7 +230,7 @@ class ExpertHome(ABC):
         return True
 
     def _guess(self, expert: int) -> bool:
-        """Begin to bring an expert that the next mixture may choose; return False if it finds no slot."""
+        """Begin to bring an expert that a mixture may choose later; return False if it finds no slot."""
         begun = self._begin(expert, of_wanted=False)
         if begun:
             self._guessed.add(expert)

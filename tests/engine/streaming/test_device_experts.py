@@ -407,3 +407,6 @@ def test_experts_that_are_used_in_ram_are_not_fetched_and_may_be_brought_for_lat
             assert (counts.near, counts.used) == (near, 15 * MIXTURES * 3)
             assert counts.by_layer == {layer: (45, lent) for layer, lent in of_layers.items()}
             assert counts.hits + counts.misses == device.used
+            assert counts.read == (counts.misses + counts.predicted) * NBYTES
+            assert counts.predicted >= counts.right
+            assert counts.right > 0 or slots == 3  # few are worth a slot there
