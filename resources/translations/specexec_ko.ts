@@ -6196,12 +6196,12 @@ other: everything else</source>
             <translation>카드로 복사한 것 중 {} %는 필요할 때 RAM에 있었고, {} %는 RAM으로 읽는 중이었습니다.</translation>
         </message>
         <message>
-            <source>{} % were still on their way when the model chose them.</source>
-            <translation>{} %는 모델이 선택했을 때 아직 읽는 중이었습니다.</translation>
-        </message>
-        <message>
             <source>{} % of those read ahead were the right ones.</source>
             <translation>미리 읽은 것 중 {} %가 맞았습니다.</translation>
+        </message>
+        <message>
+            <source>{} % were still on their way when the model chose them.</source>
+            <translation>{} %는 모델이 선택했을 때 아직 읽는 중이었습니다.</translation>
         </message>
         <message>
             <source>{} nodes from the pass before</source>

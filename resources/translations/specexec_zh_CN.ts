@@ -6196,12 +6196,12 @@ other: everything else</source>
             <translation>复制到显卡的专家在需要时有 {} % 在内存（RAM）中，{} % 正在读入。</translation>
         </message>
         <message>
-            <source>{} % were still on their way when the model chose them.</source>
-            <translation>{} % 在模型选择时仍在读取途中。</translation>
-        </message>
-        <message>
             <source>{} % of those read ahead were the right ones.</source>
             <translation>预先读取的专家中有 {} % 是对的。</translation>
+        </message>
+        <message>
+            <source>{} % were still on their way when the model chose them.</source>
+            <translation>{} % 在模型选择时仍在读取途中。</translation>
         </message>
         <message>
             <source>{} nodes from the pass before</source>
