@@ -59,6 +59,36 @@ class EarlyChoice(NamedTuple):
         return np.where(self.places < PLACES, 1.0, self.usual)
 
 
+class _Costs:
+    """What the alternatives have cost one mixture in passes of one size, in lists by `ahead`: numpy takes
+    longer with so few numbers, several times in each layer of each pass."""
+
+    def __init__(self) -> None:
+        ways = RECALLED + 1
+        self.waited = [0.0] * ways  # faded seconds that the mixture has waited
+        self.weight = [0.0] * ways  # faded number of the turns in which that was measured
+        self.tries = [0] * ways  # number of these turns
+        self.since = [0] * ways  # turns since the last of these
+        self.offered = [True] + [False] * RECALLED  # the alternatives that there are
+
+    def wait(self, seconds: float, ahead: int) -> None:
+        """Note a turn of the alternative `ahead`, and how long the mixture has waited in it."""
+        self.waited = [each * FADE for each in self.waited]
+        self.weight = [each * FADE for each in self.weight]
+        self.since = [each + 1 for each in self.since]
+        self.waited[ahead] += seconds
+        self.weight[ahead] += 1.0
+        self.tries[ahead] += 1
+        self.since[ahead] = 0
+
+    def latest_due(self, ahead: int) -> int | None:
+        """Return the latest alternative up to `ahead` that has to be tried now, whatever it costs."""
+        for way in range(ahead, -1, -1):
+            if self.offered[way] and (self.tries[way] < FEWEST or self.since[way] >= AGAIN):
+                return way
+        return None
+
+
 class EarlyRouters:
     """How often each router is right when it is asked early, and whether asking pays.
 
@@ -76,15 +106,9 @@ class EarlyRouters:
         shape = RECALLED, turns, 2, PLACES + 1
         self._expected = np.zeros(shape)  # by use by the pass before, and place: experts; where they are not
         self._came = np.zeros(shape)  # chosen, their usual chances; and how many were used then
-        by_ahead = turns, SIZES, RECALLED + 1
-        self._waited = np.zeros(by_ahead)  # faded seconds that the mixture has waited
-        self._weight = np.zeros(by_ahead)  # faded number of the turns in which that was measured
-        self._tries = np.zeros(by_ahead, np.int64)  # number of these turns
-        self._since = np.zeros(by_ahead, np.int64)  # turns since the last of these
-        self._offered = np.zeros(by_ahead, np.bool_)  # the alternatives that there are
-        self._offered[..., 0] = True
-        # Faded seconds by which each alternative but the first has delayed passes; times.
-        self._taken = np.zeros((SIZES, RECALLED, 2))
+        self._costs = [[_Costs() for _ in range(SIZES)] for _ in range(turns)]
+        # By size of pass and alternative but the first: faded seconds by which it has delayed passes; times.
+        self._taken = [[(0.0, 0.0)] * RECALLED for _ in range(SIZES)]
 
     def chances(self, said: EarlyChoice) -> NDArray[np.float64]:
         """Return the chances of a mixture's experts once its router has been asked, [experts]."""
@@ -103,46 +127,43 @@ class EarlyRouters:
 
     def asked(self, seconds: float, rows: int) -> None:
         """Note by how many seconds a pass of so many rows has taken longer because a router was asked."""
-        self._take(slice(AHEAD), seconds, rows)
+        self._take(range(1, AHEAD + 1), seconds, rows)
 
     def recalled(self, seconds: float, rows: int) -> None:
         """Note by how many seconds it has taken longer because of the last choices of tokens, in a mixture
         that was told of them."""
-        self._take(slice(AHEAD, RECALLED), seconds, rows)
+        self._take(range(RECALLED, RECALLED + 1), seconds, rows)
 
-    def _take(self, ways: slice, seconds: float, rows: int) -> None:
-        taken = self._taken[_size(rows), ways]
-        taken *= FADE
-        taken += seconds, 1
+    def _take(self, ways: range, seconds: float, rows: int) -> None:
+        taken = self._taken[_size(rows)]
+        for way in ways:
+            before, times = taken[way - 1]
+            taken[way - 1] = before * FADE + seconds, times * FADE + 1
 
     def offer(self, turn: int, ahead: int, rows: int) -> None:
         """Note that a router can be asked so many turns early in passes of so many rows."""
-        self._offered[turn, _size(rows), ahead] = True
+        self._costs[turn][_size(rows)].offered[ahead] = True
 
     def waited(self, seconds: float, turn: int, ahead: int, rows: int) -> None:
         """Note how long a mixture has waited for its experts in a pass of so many rows."""
-        at = turn, _size(rows)
-        for counts, value in ((self._waited, seconds), (self._weight, 1.0)):
-            counts[at] *= FADE
-            counts[*at, ahead] += value
-        self._tries[*at, ahead] += 1
-        self._since[at] += 1
-        self._since[*at, ahead] = 0
+        self._costs[turn][_size(rows)].wait(seconds, ahead)
 
     def pays(self, turn: int, ahead: int, rows: int) -> bool:
         """Return whether a router is to be asked so many turns early, in a pass of so many rows, rather than
         later or not at all: because that costs least, or to try it."""
         self.offer(turn, ahead, rows)
-        at = turn, _size(rows), slice(ahead + 1)
-        offered = self._offered[at]
-        (due,) = np.nonzero(offered & ((self._tries[at] < FEWEST) | (self._since[at] >= AGAIN)))
-        if len(due):
-            return bool(due[-1] == ahead)  # a later way is tried when its time has come
-        costs = np.full(ahead + 1, np.inf)
-        costs[offered] = self._waited[at][offered] / self._weight[at][offered]
-        seconds, times = self._taken[_size(rows), :ahead].T
-        costs[1:] += seconds / np.maximum(times, 1.0)
-        return bool(costs[ahead] < costs[0] and costs[ahead] <= costs[:ahead].min())
+        size = _size(rows)
+        costs = self._costs[turn][size]
+        due = costs.latest_due(ahead)
+        if due is not None:
+            return due == ahead  # a later way is tried when its time has come
+        taken = [0.0, *(seconds / max(times, 1.0) for seconds, times in self._taken[size])]
+        found = [
+            costs.waited[way] / costs.weight[way] + taken[way]
+            for way in range(ahead + 1)
+            if costs.offered[way]
+        ]
+        return found[-1] < found[0] and found[-1] == min(found)
 
 
 def _size(rows: int) -> int:
