@@ -129,7 +129,7 @@ class Candidate:
         and the records of nodes that grow then."""
         target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
-        taken += AHEAD_RECORDS_NBYTES if draft and draft.state_row else 0
+        taken += self._records_at_once(draft) * AHEAD_RECORDS_NBYTES if draft and draft.state_row else 0
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context, self.apart)
             compute = self.compute(draft)
@@ -183,7 +183,12 @@ class Candidate:
         if not self.apart:
             kept += self._saved_nbytes(model)
         records = self.budget + (DROPPED_RECORDS if model is self.pair.draft else 1)
-        return kept + WORKING * model.states + records * model.state_row
+        return kept + WORKING * model.states + self._records_at_once(model) * records * model.state_row
+
+    def _records_at_once(self, model: Outline) -> int:
+        """Return how often records are in memory while they grow: through torch, those of all layers are
+        written anew in each pass, beside the old ones."""
+        return 2 if self.compute(model).unpacks else 1
 
     def _saved_nbytes(self, model: Outline) -> int:
         """Return the bytes of RAM that savepoints take, of states and of rows in layers with a window."""

@@ -4,13 +4,14 @@ A new remark takes one class here, with a kind in snake_case, a sentence in `eng
 `app.widgets.remark_words`.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
 
 from engine.protocol.requests import Hindrance
 
-__all__ = ["AnswerRemark", "FewLogProbs", "PromptsDropped", "SmallerPlan", "TookTurns", "Withheld"]
+__all__ = ["AnswerRemark", "FewLogProbs", "PromptsDropped", "SmallerPlan", "TookTurns", "Withheld", "latest"]
 
 
 class TookTurns(Struct, frozen=True, kw_only=True, tag_field="kind", tag="took_turns"):
@@ -48,3 +49,9 @@ class FewLogProbs(Struct, frozen=True, kw_only=True, tag_field="kind", tag="few_
 
 
 AnswerRemark = TookTurns | SmallerPlan | PromptsDropped | Withheld | FewLogProbs
+
+
+def latest(remarks: Iterable[AnswerRemark]) -> list[AnswerRemark]:
+    """Return the last remark of each kind, in the order in which kinds came up."""
+    by_kind: dict[type, AnswerRemark] = {type(remark): remark for remark in remarks}
+    return list(by_kind.values())

@@ -124,6 +124,7 @@ def fit(
     helper = planner.helper_of(here, outline, request.processor_helps)
     if request.dtype != "auto" or request.weights == "unpacked":
         here = replace(here, compiled=None)
+        helper = None if request.processor_helps == "auto" else helper  # it rounds to 8 bits
     if request.dtype != "auto":
         card = planner.computing_in(here.card, request.dtype) if here.card else None
         here = replace(here, card=card, cpu=planner.computing_in(here.cpu, request.dtype))

@@ -127,7 +127,8 @@ class EngineService:
             assert self._pair is not None
             job = LoadJob(request.id, silence_only(emit), cancelled)
             with job.watching(self._pair.files.target.path.name):
-                remarks = [self._build(job) or remark]
+                built = self._build(job)
+                remarks = protocol.latest([*remarks, remark, *([built] if built else [])])
                 self._describe()
 
     def prepare(self, ends: Callable[[], bool]) -> None:

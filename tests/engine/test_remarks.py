@@ -8,7 +8,7 @@ from msgspec import structs
 
 from engine import protocol
 from engine.cli.remarks import about_answer, about_remark
-from engine.protocol import AnswerRemark
+from engine.protocol import AnswerRemark, PromptsDropped, SmallerPlan, latest
 from tests.app.fake_engine import answer
 from tests.engine.remarks import REMARKS
 
@@ -69,3 +69,8 @@ def test_all_remarks_about_an_answer_are_said_and_a_loop_last():
     assert withheld == "The engine withheld a part of the answer."
     assert "--allow-loops" in loop
     assert list(about_answer(answer(1))) == []
+
+
+def test_a_second_shortage_hides_no_remark_of_another_kind():
+    first, second = (SmallerPlan(full="ram", vram=0, ram=ram, ssd=9 - ram, context=64) for ram in (4, 2))
+    assert latest([first, PromptsDropped(), second]) == [second, PromptsDropped()]

@@ -88,14 +88,15 @@ def test_models_with_states_take_room_for_records_of_nodes():
         return [Candidate(pair, DESKTOP, ASKED, "cuda", 63, False, False) for pair in (PAIR, changed)]
 
     without, target = candidates(target=TARGET)
-    assert target.overhead_nbytes - without.overhead_nbytes == 1 + 63
+    assert target.overhead_nbytes - without.overhead_nbytes == 2 * (1 + 63), "old and new"
     without, draft = candidates(draft=PAIR.draft)
-    assert draft.overhead_nbytes - without.overhead_nbytes == 63 + DROPPED_RECORDS
-    assert draft.beside_streamed_nbytes - without.beside_streamed_nbytes == AHEAD_RECORDS_NBYTES
+    assert draft.overhead_nbytes - without.overhead_nbytes == 2 * (63 + DROPPED_RECORDS)
+    ahead = 2 * AHEAD_RECORDS_NBYTES
+    assert draft.beside_streamed_nbytes - without.beside_streamed_nbytes == ahead
     placed = draft.placement()
     assert placed.ram
-    more = 63 + DROPPED_RECORDS
-    assert draft.device_nbytes(placed) - without.device_nbytes(placed) == more + AHEAD_RECORDS_NBYTES
+    more = 2 * (63 + DROPPED_RECORDS)
+    assert draft.device_nbytes(placed) - without.device_nbytes(placed) == more + ahead
     placed = replace(draft, machine=replace(DESKTOP, vram=80 * GIB)).placement()
     assert placed.whole
     assert draft.device_nbytes(placed) - without.device_nbytes(placed) == more
