@@ -277,9 +277,9 @@ class Composer(QFrame):
         self.button.setEnabled(self.can_stop or can_send)
 
     def _keep_width(self) -> None:
-        """Make the button as wide as the wider of its usual texts, so that the field keeps its width."""
+        """Make the button as wide as its widest text, so that the field keeps its width."""
         widths = []
-        for text in (self.tr("Stop"), self.tr("Send")):
+        for text in (self.tr("Cancel loading"), self.tr("Stop"), self.tr("Send")):
             self.button.setText(text)
             self.button.ensurePolished()
             widths.append(self.button.sizeHint().width())

@@ -130,7 +130,7 @@ def test_where_memory_runs_out_other_conversations_give_way_first(monkeypatch):
     monkeypatch.setattr(engine.session, "answer", runs_out_once)
     done = Talk(engine, "the moon").turn()
     assert tries == [1]
-    assert "read anew" in done.note
+    assert done.remarks == [protocol.PromptsDropped()]
     assert engine.fitted.plan == plan
     assert not any(part.what == "prompt_cache" for part in done.memory.parts)
     engine.unload()

@@ -104,7 +104,7 @@ def test_growing_ahead_would_hardly_change_the_predictions_of_plans():
     variant = catalog.entries()[LARGE]
     weights = catalogued_weights(catalog.catalog().models[variant.model], variant)
     pair, there = pair_of(catalogued(LARGE), catalogued(ITS_DRAFT)), named_machines()["rtx-4090"][1]
-    plan = plan_for(there, pair, asked_for(pair.target))
+    plan = plan_for(there, pair, asked_for(there, pair.target))
     iteration = simulate(weights, pair, there, 1 + plan.budget, plan.context, SPARED).iteration
     assert plan.draft_s > 0.15 * plan.seconds_per_pass, "there is much to hide"
     assert iteration.turns_s == pytest.approx(iteration.overlapped_s, rel=0.04)
