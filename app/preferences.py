@@ -16,7 +16,7 @@ from app.store import ChatSettings, SavedOptions
 from engine.documents import read_toml
 from engine.errors import SpecExecError
 from engine.files import write_private
-from engine.protocol.messages import Load
+from engine.protocol.messages import Helps, Load
 
 RECENT = 6
 
@@ -41,7 +41,7 @@ class LoadPreferences(Struct, frozen=True, kw_only=True):
     kv_cache: Literal["f16", "q8_0"] = "f16"
     prompt_cache: Annotated[float, Meta(ge=0)] | None = None
     prompt_cache_disk: Annotated[float, Meta(ge=0)] = 0.0
-    processor_helps: Literal["never", "auto", "measured"] = "auto"
+    processor_helps: Helps = "auto"
     threads: Annotated[int, Meta(ge=1)] | None = None
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     device: Literal["auto", "cuda", "cpu"] = "auto"

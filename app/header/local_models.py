@@ -9,8 +9,8 @@ from engine import catalog, hub, machine, planner
 from engine.assets import RESOURCES
 from engine.errors import SpecExecError
 from engine.hub import StoredModel
-from engine.planner import Helps, Plan
-from engine.protocol.messages import Memory
+from engine.planner import Plan
+from engine.protocol.messages import Helps, Memory
 
 
 @dataclass(frozen=True, slots=True)

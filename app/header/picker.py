@@ -43,8 +43,8 @@ from app.widgets.plain_text import PlainLabel, plain
 from app.widgets.theme import LINE_HEIGHT
 from engine import catalog, planner
 from engine.hub import StoredModel
-from engine.planner import Helps, Plan
-from engine.protocol.messages import Loaded, Memory
+from engine.planner import Plan
+from engine.protocol.messages import Helps, Loaded, Memory
 
 HAS_BUTTON = Qt.ItemDataRole.UserRole + 1
 WIDTH_CHARACTERS = 104

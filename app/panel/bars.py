@@ -96,7 +96,7 @@ class IterationBars(QWidget):
 
     @property
     def _has_legend(self) -> bool:
-        """Whether a legend stands below the longest time."""
+        """Whether there is a legend, below the line with the longest time."""
         return any(done.ahead_s for done in self._done)
 
     @property

@@ -1,4 +1,4 @@
-"""What there is to remark about an answer, in the window's words: what happened, and what the user can do.
+"""Remarks about an answer in the window's words: what happened, and what the user can do.
 
 The settings are named as on their pages. `engine.cli.remarks` has the terminal's words.
 """

@@ -76,7 +76,7 @@ class Reports(QObject):
         self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
         self._silence: Notice | None = None  # of a disk that does not answer
-        self._remarked: Sequence[AnswerRemark] = ()  # what there last was to remark about an answer
+        self._remarked: Sequence[AnswerRemark] = ()  # the remarks shown last
         self._undrafted: set[str | None] = set()  # targets that shall not draft for themselves
         self._connect_engine()
         self._connect_chat()
@@ -244,7 +244,7 @@ class Reports(QObject):
                     self._show_repetition()
 
     def _show_remarks(self, remarks: Sequence[AnswerRemark]) -> None:
-        """Show what there is to remark about an answer, unless that is what there last was."""
+        """Show the remarks about an answer, unless they are those shown last."""
         if remarks and remarks != self._remarked:
             message, hint = remark_words.in_one(remarks)
             notice = Notice(message, hint, self.tr("Close"), self._transcript, tone="offer")

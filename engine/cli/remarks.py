@@ -1,4 +1,4 @@
-"""What there is to remark about an answer, in the terminal's words."""
+"""Remarks about an answer, in the terminal's words."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ REPEATS = (
 
 
 def about_answer(answer: Answer) -> Iterator[str]:
-    """Yield a sentence or two on each thing that there is to remark."""
+    """Yield a sentence or two for each remark."""
     yield from map(about_remark, answer.remarks)
     if answer.stop_reason == "repetition":
         yield REPEATS

@@ -37,7 +37,7 @@ from engine.planner.pairs import (
     with_heads,
 )
 from engine.planner.paper import published
-from engine.planner.plan import Asked, ExpertPlan, Helps, Names, OtherWay, Plan, Tiers
+from engine.planner.plan import Asked, ExpertPlan, Names, OtherWay, Plan, Tiers
 from engine.planner.recommendation import (
     CONTEXT,
     PATIENCE_S,
@@ -74,7 +74,6 @@ __all__ = [
     "Correction",
     "ExpertPlan",
     "HeadsOutline",
-    "Helps",
     "MachineProfile",
     "Names",
     "Observed",

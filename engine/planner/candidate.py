@@ -11,7 +11,7 @@ from engine.planner.layer_placement import LayerPlacement, place, resident_layer
 from engine.planner.machines import GIB, Compute, MachineProfile
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
-from engine.planner.plan import Asked, Device, Helps
+from engine.planner.plan import Asked, Device
 from engine.planner.run_rows import (
     AHEAD_RECORDS_NBYTES,
     DROPPED_RECORDS,
@@ -21,7 +21,7 @@ from engine.planner.run_rows import (
     STREAMED_ROWS,
 )
 from engine.planner.tiers import MAX_SLOT_NBYTES, SLOTS
-from engine.protocol.requests import MAX_BUDGET
+from engine.protocol.requests import MAX_BUDGET, Helps
 
 # Memory that the process takes besides models: COMPILED_RAM if compiled passes run both models; PROCESS_RAM
 # with torch; CUDA_RAM and CUDA_VRAM with CUDA.

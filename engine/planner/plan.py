@@ -5,12 +5,10 @@ from typing import Literal
 
 from engine.planner.machines import Compute
 from engine.planner.prediction import Limit
+from engine.protocol.requests import Helps
 
 Device = Literal["cuda", "cpu"]
 HeadsKind = Literal["own layer", "other"]
-# Whether the processor may multiply by weights in RAM beside a card: "auto", by the experts of a mixture, if
-# the plan promises more tokens per second so; "measured", by any weights, as loading measures.
-Helps = Literal["never", "auto", "measured"]
 Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
 
 

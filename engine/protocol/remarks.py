@@ -1,4 +1,4 @@
-"""What there is to remark about an answer, as data: each client words it for its users. Plain data (msgspec).
+"""Remarks about an answer as plain data (msgspec): each client words them for its users.
 
 A new remark takes one class here, with a kind in snake_case, a sentence in `engine.cli.remarks`, and one in
 `app.widgets.remark_words`.

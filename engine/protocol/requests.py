@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "AnswerRecording", "Cancel", "Chat", "Constraint", "Count", "Forget", "GrownTree", "Hindrance",
-    "Leave", "Load", "Message", "Options", "Overlap", "Request", "Shutdown", "TemplateInput", "TemplateOption", "Tool",
+    "MAX_BUDGET", "AnswerRecording", "Cancel", "Chat", "Constraint", "Count", "Forget", "GrownTree", "Helps",
+    "Hindrance", "Leave", "Load", "Message", "Options", "Overlap", "Request", "Shutdown", "TemplateInput", "TemplateOption", "Tool",
     "ToolCall", "Unload", "begun_in",
 ]  # fmt: skip
 
@@ -20,6 +20,10 @@ Overlap = Literal["auto", "on", "off"]
 # Why a draft cannot go on while its target verifies: it keeps no tree beyond the verdict; the target's passes on a
 # graphics card run beside no others; or the whole target is in memory, and leaves the processor to no one.
 Hindrance = Literal["drafter", "card", "memory"]
+# Whether the processor multiplies by weights in RAM where they lie, beside a graphics card, so that these need not
+# cross the link in each pass. "auto": by experts of a mixture, if that is predicted to be faster; "measured": by any
+# weights, if passes measured at loading are faster so. It rounds activations to 8 bits.
+Helps = Literal["never", "auto", "measured"]
 
 
 class ToolCall(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -158,10 +162,7 @@ class Load(Struct, tag=True, kw_only=True):
     # the GiB that the target's weights may take in VRAM and in RAM, including the ring; None: as much as they need
     vram_limit: Annotated[float, Meta(gt=0)] | None = None
     ram_limit: Annotated[float, Meta(gt=0)] | None = None
-    # whether the processor multiplies by weights in RAM where they lie, beside a graphics card, so that these need not
-    # cross the link in each pass. "auto": by experts of a mixture, if that is predicted to be faster; "measured": by any
-    # weights, if passes measured at loading are faster so. It rounds activations to 8 bits
-    processor_helps: Literal["never", "auto", "measured"] = "auto"
+    processor_helps: Helps = "auto"
     # number of threads of passes on the processor, at most one for each physical core; None: as many
     threads: Annotated[int, Meta(ge=1)] | None = None
     # GiB of RAM for rows of texts that were read before another conversation came in between, and GiB on the disk for

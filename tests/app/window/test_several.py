@@ -48,6 +48,14 @@ def texts(window: Window) -> list[str]:
     return [row.view.text for row in window.transcript.rows]
 
 
+def opened(store: Store, *windows: Window) -> int:
+    """Show a new chat in these windows. Return its id."""
+    (chat,) = store.chats.add([chat_of("why?", "because")])
+    for each in windows:
+        each.chat.open(chat)
+    return chat
+
+
 def test_questions_of_both_windows_queue_and_each_answer_is_shown_in_its_own(
     window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
 ) -> None:
@@ -233,10 +241,8 @@ def test_what_a_window_could_not_store_replaces_nothing_that_another_wrote_since
 def test_what_is_written_in_one_window_appears_in_another_that_shows_the_chat(
     window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
 ) -> None:
-    chat = store.chats.add([chat_of("why?", "because")])[0]
     second = other()
-    for each in (window, second):
-        each.chat.open(chat)
+    chat = opened(store, window, second)
     window.composer.write("half a question")
     window.composer.editor.moveCursor(QTextCursor.MoveOperation.Start)
     qtbot.waitUntil(lambda: second.composer.text() == "half a question")
@@ -252,10 +258,8 @@ def test_what_is_written_in_one_window_appears_in_another_that_shows_the_chat(
 def test_what_two_windows_write_in_one_chat_at_the_same_time_is_kept_by_both(
     window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
 ) -> None:
-    chat = store.chats.add([chat_of("why?", "because")])[0]
     second = other()
-    for each in (window, second):
-        each.chat.open(chat)
+    chat = opened(store, window, second)
     window.composer.write("one")
     second.composer.write("two")
     window._unsent.keep()
@@ -269,10 +273,8 @@ def test_what_was_given_back_is_not_doubled_where_the_field_shows_it_otherwise(
     window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
 ) -> None:
     """A field turns no-break spaces into plain ones."""
-    chat = store.chats.add([chat_of("why?", "because")])[0]
     second = other()
-    for each in (window, second):
-        each.chat.open(chat)
+    chat = opened(store, window, second)
     window.core.unsent.put_before(chat, ["10\u00a0km"], [])
     qtbot.keyClicks(window.composer.editor, "?")
     window._unsent.keep()
