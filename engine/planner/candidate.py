@@ -129,7 +129,9 @@ class Candidate:
         and the records of nodes that grow then."""
         target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
-        taken += self._records_at_once(draft) * AHEAD_RECORDS_NBYTES if draft and draft.state_row else 0
+        runs_apart = self.device == "cpu" or not target.states  # else no tree grows meanwhile
+        if draft and draft.state_row and runs_apart:
+            taken += self._records_at_once(draft) * AHEAD_RECORDS_NBYTES
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context, self.apart)
             compute = self.compute(draft)

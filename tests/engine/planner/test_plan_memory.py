@@ -100,6 +100,8 @@ def test_models_with_states_take_room_for_records_of_nodes():
     placed = replace(draft, machine=replace(DESKTOP, vram=80 * GIB)).placement()
     assert placed.whole
     assert draft.device_nbytes(placed) - without.device_nbytes(placed) == more
+    _, both = candidates(draft=PAIR.draft, target=replace(TARGET, states=1))
+    assert both.beside_streamed_nbytes == without.beside_streamed_nbytes, "they take turns on a card"
 
 
 def test_numbers_between_products_take_more_memory_on_cards_before_ampere():
