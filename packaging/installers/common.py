@@ -8,11 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import dev  # for its lock
 from torch_build import wheel_folders
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,23 +116,35 @@ def pip_wheel_folder() -> Path | None:
 def tools() -> Path:
     """Return the folder of an environment with uv and a package's packages, for the build machine.
 
-    It is created once, and again after the lists of these packages have changed.
+    It is created once, and again after the lists of these packages have changed. Builds side by side
+    create it one at a time.
     """
     folder = WORK / "tools"
-    wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(
-        PACKAGING / "requirements" / "package.txt"
-    )
-    stamp = folder / "stamp"
-    if not stamp.is_file() or stamp.read_text() != wanted:
-        fresh(folder)
-        run([sys.executable, "-m", "venv", folder])
-        lists = PACKAGING / "requirements"
-        pip = [tool("python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
-        run([*pip, "-r", lists / "uv.txt"])
-        uv = [tool("uv"), *UV, "pip", "install", "--python", tool("python"), *HASHED]
-        run([*uv, "-r", lists / "package.txt"])
-        stamp.write_text(wanted)
+    with _alone(WORK / "tools.lock"):
+        wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(
+            PACKAGING / "requirements" / "package.txt"
+        )
+        stamp = folder / "stamp"
+        if not stamp.is_file() or stamp.read_text() != wanted:
+            fresh(folder)
+            run([sys.executable, "-m", "venv", folder])
+            lists = PACKAGING / "requirements"
+            pip = [tool("python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+            run([*pip, "-r", lists / "uv.txt"])
+            uv = [tool("uv"), *UV, "pip", "install", "--python", tool("python"), *HASHED]
+            run([*uv, "-r", lists / "package.txt"])
+            stamp.write_text(wanted)
     return folder
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the lock of a file; wait for other builds that hold it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        while not dev.try_lock(file.fileno()):
+            time.sleep(0.2)
+        yield  # closing the file gives the lock back
 
 
 UV = ("--no-config", "--system-certs", "--quiet")

@@ -8,7 +8,9 @@ import re
 import shutil
 import struct
 import subprocess
+import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +48,23 @@ def test_every_listed_package_has_hashes_and_no_list_has_a_url() -> None:
         assert pins
         assert all(block.count("--hash=sha256:") for block in text.split("\n\n")), path.name
         assert len([line for line in pins if line.endswith("\\")]) == len(pins), path.name
+
+
+def test_builds_side_by_side_create_their_tools_once(part, tmp_path, monkeypatch) -> None:
+    common = part("common")
+    monkeypatch.setattr(common, "WORK", tmp_path / "build")
+    begun: list[tuple[str, ...]] = []
+
+    def run(argv: list, **_: object) -> str:
+        begun.append(tuple(map(str, argv)))
+        time.sleep(0.05)
+        return ""
+
+    monkeypatch.setattr(common, "run", run)
+    with ThreadPoolExecutor(4) as builds:
+        folders = list(builds.map(lambda _: common.tools(), range(4)))
+    assert set(folders) == {tmp_path / "build" / "tools"}
+    assert len(begun) == 3, "the environment, uv, the packages"
 
 
 def test_a_package_answers_without_a_runtime_and_the_runtime_has_no_qt(part) -> None:
