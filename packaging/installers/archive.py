@@ -18,6 +18,7 @@ from installers.common import (
     WORK,
     Failed,
     Order,
+    alone,
     epoch,
     fresh,
     run,
@@ -62,7 +63,12 @@ PART_NBYTES = 1900 << 20  # below the file size limits of FAT32, many servers an
 
 def build(order: Order, backend: str, system: str) -> None:
     tools()
-    folder = fresh(WORK / f"runtime-{backend}-{system}")
+    folder = WORK / f"runtime-{backend}-{system}"
+    with alone(folder.name):
+        _build(order, backend, system, fresh(folder))
+
+
+def _build(order: Order, backend: str, system: str, folder: Path) -> None:
     offered = lists.write(folder / "requirements", system, order.wheels)
     if backend not in offered:
         raise Failed(f"{backend} for {system} has a package without a hash: run `build.py hashes`")

@@ -101,6 +101,16 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold the lock of the folder `name` in `WORK`; wait for other builds that hold it."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    with (WORK / f"{name}.lock").open("w") as file:
+        while not dev.try_lock(file.fileno()):
+            time.sleep(0.2)
+        yield  # closing the file gives the lock back
+
+
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -120,7 +130,7 @@ def tools() -> Path:
     create it one at a time.
     """
     folder = WORK / "tools"
-    with _alone(WORK / "tools.lock"):
+    with alone(folder.name):
         wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(
             PACKAGING / "requirements" / "package.txt"
         )
@@ -135,16 +145,6 @@ def tools() -> Path:
             run([*uv, "-r", lists / "package.txt"])
             stamp.write_text(wanted)
     return folder
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; wait for other builds that hold it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        while not dev.try_lock(file.fileno()):
-            time.sleep(0.2)
-        yield  # closing the file gives the lock back
 
 
 UV = ("--no-config", "--system-certs", "--quiet")
