@@ -324,14 +324,14 @@ def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
     else:
         tiles = Matrix(_layout(weight.format), _shape(weight))
         more = max(0, tiles.tiles * tiles.tile_nbytes - weight.nbytes)
-    return StoredMatrix(matrix, weight.spans, expert, more, _packing(weight) if expert else None)
+    return StoredMatrix(matrix, weight.spans, expert, more, _packing(weight, matrix.place) if expert else None)
 
 
-def _packing(weight: Weight) -> CachedForm:
-    """Return how a matrix is packed into tiles."""
+def _packing(weight: Weight, place: NDArray[np.int64]) -> CachedForm:
+    """Return how a matrix is packed into tiles. place: where products look for them."""
     tiles = Matrix(_layout(weight.format), _shape(weight))
 
     def work(parts: Sequence[NDArray[np.uint8]], into: NDArray[np.uint8]) -> None:
         pack(tiles, *_joined(weight, parts), into)
 
-    return CachedForm(tiles.tiles * tiles.tile_nbytes, work)
+    return CachedForm(tiles.tiles * tiles.tile_nbytes, work, place)

@@ -30,11 +30,13 @@ class CachedForm:
     """Another form of a matrix, which is packed from its parts once they are in memory.
 
     Attributes: `nbytes`: bytes of that form; `pack`: a function of the parts, one array for each span, and
-    memory for that form, uint8 [nbytes], which it fills.
+    memory for that form, uint8 [nbytes], which it fills; `place`: int64, whose first number says products the
+    address of that memory; 0 while they must not read it.
     """
 
     nbytes: int
     pack: Callable[[Sequence[NDArray[np.uint8]], NDArray[np.uint8]], None]
+    place: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +82,8 @@ class Chunk:
     Attributes: `stored`: the matrices in the order of use; `extents`: the parts of files to read; `places`:
     for each part of each matrix, its offset in the slot and its bytes; `nbytes`: the bytes that the chunk
     takes in a slot as stored; `mixture`: the number of the mixture that the chunk's expert belongs to; None
-    if its matrices belong to no expert.
+    if its matrices belong to no expert; `packed`: where each matrix begins and ends in a slot in the form
+    that a cache of experts keeps; empty if that is as stored.
     """
 
     stored: tuple[StoredMatrix[Movable], ...]
@@ -88,6 +91,7 @@ class Chunk:
     places: tuple[tuple[tuple[int, int], ...], ...]
     nbytes: int
     mixture: int | None
+    packed: tuple[tuple[int, int], ...] = ()
 
     @property
     def kept_nbytes(self) -> int:
@@ -97,30 +101,27 @@ class Chunk:
     @property
     def packs(self) -> bool:
         """Whether its matrices have another form in a cache of experts."""
-        return all(each.form for each in self.stored)
+        return bool(self.packed)
 
     @property
     def slot_nbytes(self) -> int:
         """The bytes that the chunk takes in a slot, in either form."""
-        return max(self.nbytes, self._packed_places[-1][1]) if self.packs else self.nbytes
-
-    @property
-    def _packed_places(self) -> list[tuple[int, int]]:
-        """Where each matrix begins and ends in a slot when it is packed."""
-        ends = list(accumulate(each.form.nbytes for each in self.stored if each.form))
-        return list(zip([0, *ends], ends, strict=False))
+        return max(self.nbytes, self.packed[-1][1]) if self.packs else self.nbytes
 
     def pack(self, slot: NDArray[np.uint8], into: NDArray[np.uint8]) -> None:
         """Make the other form of the matrices in `slot` (uint8 [slot_nbytes]), and leave it in `into`."""
-        of_matrices = zip(self.stored, self.parts(slot), self._packed_places, strict=True)
+        of_matrices = zip(self.stored, self.parts(slot), self.packed, strict=True)
         for stored, parts, (start, end) in of_matrices:
             assert stored.form is not None
             stored.form.pack(parts, into[start:end])
 
     def give_packed(self, slot: NDArray[np.uint8]) -> None:
-        """Give the matrices the bytes that `pack` made."""
-        for stored, (start, end) in zip(self.stored, self._packed_places, strict=True):
-            stored.matrix.give((slot[start:end],))
+        """Tell the products of the matrices where the bytes are that `pack` made. All experts of each pass
+        come this way, so no arrays are made."""
+        address = slot.__array_interface__["data"][0]
+        for stored, (start, _) in zip(self.stored, self.packed, strict=True):
+            assert stored.form is not None
+            stored.form.place[0] = address + start
 
     @property
     def lead(self) -> int:
@@ -152,7 +153,10 @@ class Chunk:
     def take(self) -> None:
         """Leave the matrices without bytes, so that they no longer refer to the slot."""
         for stored in self.stored:
-            stored.matrix.give(())
+            if self.packed and stored.form is not None:
+                stored.form.place[0] = 0
+            else:
+                stored.matrix.give(())
 
 
 def make_chunk(stored: Sequence[StoredMatrix[Movable]]) -> Chunk:
@@ -172,7 +176,10 @@ def make_chunk(stored: Sequence[StoredMatrix[Movable]]) -> Chunk:
 
     places = tuple(tuple(place(span) for span in each.spans) for each in stored)
     mixture = stored[0].expert[0] if stored[0].expert else None
-    return Chunk(tuple(stored), tuple(extents), places, at, mixture)
+    forms = [each.form for each in stored if each.form]
+    ends = list(accumulate(form.nbytes for form in forms)) if len(forms) == len(stored) else []
+    packed = tuple(zip([0, *ends], ends, strict=False))
+    return Chunk(tuple(stored), tuple(extents), places, at, mixture, packed)
 
 
 def by_expert(

@@ -182,6 +182,10 @@ class ExpertCache(ExpertHome):
         super()._use(experts)
         if not self._policy.wanted:
             self._end_turn()
+            return
+        self._begin_wanted()
+        if self._pieces:
+            self._changed.notify_all()
 
     def _end_turn(self) -> None:
         """Tell the policy how long the mixture in turn has waited for its experts, and by how much asking
@@ -196,10 +200,10 @@ class ExpertCache(ExpertHome):
         return self._moved
 
     def _bring(self, expert: int) -> None:
-        self._begin_wanted()
-        self._changed.notify_all()
         if self._ready[expert]:
             return
+        self._begin_wanted()
+        self._changed.notify_all()
         started = self._crew.now()
         self.on_wait(True)
         try:

@@ -66,7 +66,10 @@ class ExpertPolicy:
         self._now = len(numbers) - 1
         self._rows: dict[int, Sequence[Sequence[int]]] = {}  # the experts of each row, by mixture
         self.chances = np.zeros(len(mixtures))
-        self._ranked: NDArray[np.int64] | None = None  # computed when it is needed
+        # Computed when they are needed: what experts are worth, their ranks by chance, and the likely ones.
+        self._worth: NDArray[np.float64] | None = None
+        self._ranked: NDArray[np.int64] | None = None
+        self._likely: list[int] | None = None
         self.early = EarlyRouters(len(numbers))
         self.was_told: EarlyChoice | None = None
         self.rows = 0
@@ -81,7 +84,7 @@ class ExpertPolicy:
         self.learns = True
         for turn in range(len(numbers)):
             self._expect(turn)
-        self._weigh()
+        self._outdate()
 
     @property
     def counts(self) -> RoutingCounts:
@@ -125,13 +128,14 @@ class ExpertPolicy:
             if self.was_told:
                 self.early.learn(self.was_told, now)
             self._expect(self._now)
-        self._weigh()
+        self._outdate()
 
     def forget_told(self) -> None:
         """Forget what a router was asked early: no pass goes on that would choose by it."""
         self._told, self.was_told = {}, None
         self._asked, self._ahead = {}, None
         self._unrecalled = len(self._members)
+        self._outdate()
 
     def begin(self, tokens: Sequence[int]) -> None:
         """Note that a pass over these tokens begins, one for each row; none if it teaches nothing."""
@@ -142,7 +146,7 @@ class ExpertPolicy:
             tokens = ()
         self._tokens.begin(tokens)
         self._unrecalled = 0 if tokens else len(self._members)
-        self._weigh()
+        self._outdate()
 
     def recall(self, ready: NDArray[np.bool_]) -> int:
         """Expect what the tokens of the pass chose when they were last read, in mixtures that come up to
@@ -160,6 +164,7 @@ class ExpertPolicy:
             return False
         pays = self.early.pays(turn, RECALLED, self.rows)
         self._asked[turn] = RECALLED, RECALLED if pays else 0
+        self._outdate()
         if pays:
             self._tell(turn, RECALLED, chosen)
         return pays
@@ -173,6 +178,7 @@ class ExpertPolicy:
             return False
         asks = self.early.pays(turn, ahead, self.rows)
         self._asked[turn] = ahead, ahead if asks else 0
+        self._outdate()
         return asks
 
     def waited(self, seconds: float) -> None:
@@ -192,11 +198,12 @@ class ExpertPolicy:
         likeliest first. ahead: as that of `EarlyChoice`."""
         ours = self._members[turn]
         places = np.full(len(ours), PLACES)
-        for place in reversed(range(chosen.shape[1])):  # the first one stays
-            places[chosen[:, place]] = min(place, PLACES - 1)
+        by_place = np.minimum(np.arange(chosen.shape[1]), PLACES - 1)
+        # The likeliest is written last: of several places, the first one stays.
+        places[chosen.T[::-1].ravel()] = np.repeat(by_place[::-1], len(chosen))
         said = EarlyChoice(turn, ahead, places, self._used[ours], self.chances[ours])
         self._told[turn] = said, self.early.chances(said)
-        self._weigh_told(turn)
+        self._outdate()
 
     def _compare(self, rows: Sequence[Sequence[int]], used: int, experts: int) -> None:
         """Learn from a pass how many experts its rows share: n rows that choose on their own, and evenly,
@@ -218,12 +225,14 @@ class ExpertPolicy:
     def end(self, last: Sequence[int]) -> None:
         """Note that the last token of the pass that is kept chose the experts `last`, of any mixtures: the
         next pass begins where this token ends. Without this, all experts that a pass used count as such."""
-        for turn in np.unique(self._turns[list(last)]).tolist():
-            ours = self._members[turn]
-            self._used[ours] = False
-            self._used[[expert for expert in last if self._turns[expert] == turn]] = True
+        chosen = np.array(last)
+        turns = np.unique(self._turns[chosen]).tolist()
+        for turn in turns:
+            self._used[self._members[turn]] = False
+        self._used[chosen] = True
+        for turn in turns:
             self._expect(turn)
-        self._weigh()
+        self._outdate()
 
     def use(self, expert: int) -> None:
         """Note that `expert` is used now; its next use is in another pass."""
@@ -234,7 +243,7 @@ class ExpertPolicy:
         """Return what each expert is worth in memory: more than 1 if it is wanted, the more the sooner.
         elsewhere: bool [experts], those in a cache that is asked first; None for none. They are worth the
         less here the surer they stay there: the likeliest one is worth nothing."""
-        worth = self._worth.copy()
+        worth = self._worths().copy()
         worth[self.wanted] = 2 - np.arange(len(self.wanted)) / max(len(self.wanted), 1)
         if elsewhere is not None and (count := np.count_nonzero(elsewhere)):
             worth[elsewhere] *= np.minimum(self._ranks()[elsewhere] / (STAY * count), 1)
@@ -263,6 +272,11 @@ class ExpertPolicy:
     def guess(self) -> list[int]:
         """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first;
         then those of later ones, if their routers have been asked, or tokens' choices have been recalled."""
+        if self._likely is None:
+            self._likely = self._guessed()
+        return self._likely
+
+    def _guessed(self) -> list[int]:
         likely: list[int] = []
         for until in range(1, RECALLED + 1):
             turn = (self._now + until) % len(self._members)
@@ -312,18 +326,19 @@ class ExpertPolicy:
         stay = max(0.0, (again - often) / max(1 - often, PRIOR / 100))
         self.chances[ours] = np.where(used, stay + (1 - stay) * drawn, drawn)
 
-    def _weigh(self) -> None:
-        """Compute what `worth` returns of experts that are not wanted."""
-        self._worth = self.chances / ((self._turns - self._now - 1) % len(self._members) + 1)
-        for turn in self._told:
-            self._weigh_told(turn)
-        self._ranked = None
+    def _outdate(self) -> None:
+        """Note that `worth` and `guess` have to be computed anew, which is done when they are asked for."""
+        self._worth = self._ranked = self._likely = None
 
-    def _weigh_told(self, turn: int) -> None:
-        """Compute it for the experts of a mixture whose router has been asked early."""
-        (said, soon), until = self._told[turn], self._until(turn)
-        later = (soon + said.usual) / (until + len(self._members))
-        self._worth[self._members[turn]] = np.maximum(soon / until, later)
+    def _worths(self) -> NDArray[np.float64]:
+        """Return what `worth` returns of experts that are not wanted."""
+        if self._worth is None:
+            until = (np.arange(len(self._members)) - self._now - 1) % len(self._members) + 1
+            self._worth = self.chances / until[self._turns]
+            for turn, (said, soon) in self._told.items():
+                later = (soon + said.usual) / (until[turn] + len(self._members))
+                self._worth[self._members[turn]] = np.maximum(soon / until[turn], later)
+        return self._worth
 
 
 def _sorted(experts: NDArray[np.int64], chances: NDArray[np.float64], least: float) -> list[int]:

@@ -4,6 +4,7 @@ import mmap
 import os
 import threading
 import time
+from ctypes import string_at
 from dataclasses import replace
 
 import numpy as np
@@ -367,21 +368,18 @@ def test_a_pass_over_a_prompt_changes_no_expectation():
     assert policy.worth().tolist() == before.tolist()
 
 
-class Twice:
-    """A matrix whose packed form is its bytes, each followed by its complement."""
+def twice(nbytes):
+    """The form of a matrix of so many bytes that has each of them, followed by its complement."""
 
-    def __init__(self):
-        self.bytes = b""
+    def pack(parts, into):
+        into[::2], into[1::2] = parts[0], ~parts[0]
 
-    def give(self, parts):
-        self.bytes = parts[0].tobytes() if parts else b""
+    return CachedForm(2 * nbytes, pack, np.zeros(1, np.int64))
 
-    @staticmethod
-    def packing(nbytes):
-        def pack(parts, into):
-            into[::2], into[1::2] = parts[0], ~parts[0]
 
-        return CachedForm(2 * nbytes, pack)
+def packed_bytes(chunk):
+    """What products of the chunk's matrices would read."""
+    return [string_at(int(each.form.place[0]), each.form.nbytes) for each in chunk.stored]
 
 
 @pytest.fixture
@@ -397,14 +395,13 @@ def packed(tmp_path):
         for part in parts:
             span = Span(path, at, len(part), (len(part),), "U8")
             at += len(part) + len(gap)
-            packing = Twice.packing(len(part))
-            stored.append(StoredMatrix(Twice(), (span,), divmod(number, EXPERTS), form=packing))
+            stored.append(StoredMatrix(None, (span,), divmod(number, EXPERTS), form=twice(len(part))))
         chunks.append(make_chunk(stored))
     file = DiskFile(path)
-    twice = [
+    packed = [
         [bytes(byte ^ mask for byte in part for mask in (0, 255)) for part in parts] for parts in content
     ]
-    yield chunks, {path: file}, twice
+    yield chunks, {path: file}, packed
     file.close()
 
 
@@ -425,7 +422,7 @@ def test_experts_are_packed_when_they_arrive_and_those_present_come_first(packed
             for expert, slot in present.items():
                 chunks[expert].give_packed(slot)
             for expert in present:  # all at once
-                assert [each.matrix.bytes for each in chunks[expert].stored] == content[expert]
+                assert packed_bytes(chunks[expert]) == content[expert]
             together = max(together, len(present))
             left -= set(present)
         assert not left
@@ -459,7 +456,7 @@ def test_an_expert_of_which_a_part_failed_is_read_again_as_a_whole(packed):
     cache.choose([4])
     ((expert, slot),) = cache.fetch_present().items()
     chunks[expert].give_packed(slot)
-    assert [each.matrix.bytes for each in chunks[expert].stored] == content[expert]
+    assert packed_bytes(chunks[expert]) == content[expert]
     cache.close()
 
 
