@@ -324,7 +324,9 @@ def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
     else:
         tiles = Matrix(_layout(weight.format), _shape(weight))
         more = max(0, tiles.tiles * tiles.tile_nbytes - weight.nbytes)
-    return StoredMatrix(matrix, weight.spans, expert, more, _packing(weight, matrix.place) if expert else None)
+    return StoredMatrix(
+        matrix, weight.spans, expert, more, _packing(weight, matrix.place) if expert else None
+    )
 
 
 def _packing(weight: Weight, place: NDArray[np.int64]) -> CachedForm:
