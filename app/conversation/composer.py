@@ -21,6 +21,7 @@ from app.conversation.prompt_fields import PromptFields
 from app.conversation.prompt_offer import PromptOffer
 from app.store import AttachedFile, UnsentMessage
 from app.store.prompts import SavedPrompt, variables
+from app.store.records import well_formed
 from app.widgets.composed_text import ComposedText
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel, plain
@@ -144,14 +145,17 @@ class Composer(QFrame):
 
     def text(self) -> str:
         """Return the text to send: the typed text, then the pasted texts."""
-        parts = (self.editor.toPlainText(), *self.pasted.texts)
+        parts = (self._typed, *self.pasted.texts)
         return "\n\n".join(part for part in parts if part.strip())
 
     def unsent(self) -> UnsentMessage:
-        """Return the message as it stands."""
-        return UnsentMessage(
-            typed=self.editor.toPlainText(), pasted=list(self.pasted.texts), files=list(self.attached)
-        )
+        """Return the message as it stands, and as it would be stored."""
+        return UnsentMessage(typed=self._typed, pasted=list(self.pasted.texts), files=list(self.attached))
+
+    @property
+    def _typed(self) -> str:
+        """The text in the field, which may show halves of characters that cannot be stored."""
+        return well_formed(self.editor.toPlainText())
 
     def show_unsent(self, message: UnsentMessage) -> None:
         """Show a message that `unsent` returned, in place of the present one."""
@@ -213,7 +217,7 @@ class Composer(QFrame):
                 self.sent.emit(text, self.attached)
 
     def _hold(self, text: str) -> None:
-        self.pasted.add(text)
+        self.pasted.add(well_formed(text))
         self._change()
 
     def _choose(self) -> None:

@@ -156,8 +156,8 @@ class Header(QFrame):
         about = [demo, tiers] if demo else [tiers, draft]  # who has just begun reads nothing of drafts
         self._details.setText(" · ".join(filter(None, about)))
         details = formatting.model_details(loaded)
-        smaller = remark_words.about_plan(loaded.smaller_plan) if loaded.smaller_plan else ""
-        tip = [demo, details, tiers, parts, loaded.warning, smaller, loaded.note, loaded.target.path]
+        remarks = remark_words.paragraphs(loaded.remarks)
+        tip = [demo, details, tiers, parts, *remarks, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
 
     def show_place(self, used: RecentPair, place: str) -> None:

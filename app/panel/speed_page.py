@@ -85,5 +85,5 @@ class SpeedPage(QWidget):
         else:
             plain = calibration.plain_speed(self._loaded)
             sentences = run_figures.why(self._answer, self._loaded, plain)
-            sentences += [" ".join(remark_words.words_of(remark)) for remark in self._answer.remarks]
+            sentences += remark_words.paragraphs(self._answer.remarks)
         self.text.setText("\n\n".join([*sentences, *([last] if last else [])]))

@@ -1,20 +1,34 @@
-"""Remarks about an answer in the window's words: what happened, and what the user can do.
+"""Remarks about a load or an answer in the window's words: what happened, and what the user can do.
 
 The settings are named as on their pages. `engine.cli.remarks` has the terminal's words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app import formatting
+from app.widgets import kernel_words
 from engine.protocol.messages import (
-    AnswerRemark,
+    CardRefused,
+    CardUnreachable,
+    DamagedWeights,
+    DraftRemark,
     FewLogProbs,
+    LittleFreeRam,
+    OtherEnds,
+    OtherSplitting,
+    OtherTemplate,
     PromptsDropped,
+    Remark,
+    RenamedToken,
+    SaferWay,
     SmallerPlan,
+    SpecialInOne,
+    TextOnly,
     TookTurns,
+    UnlistedArchitecture,
     Withheld,
 )
 
@@ -26,7 +40,7 @@ class RemarkWords(NamedTuple):
     hint: str
 
 
-def words_of(remark: AnswerRemark) -> RemarkWords:
+def words_of(remark: Remark) -> RemarkWords:
     match remark:
         case TookTurns():
             return _about_turns(remark)
@@ -49,12 +63,37 @@ def words_of(remark: AnswerRemark) -> RemarkWords:
                 _tr("The server told the probabilities of {} of {} tokens only.").format(*told),
                 _tr("If you do not need them, turn “Log-probabilities” off in this chat's settings."),
             )
+        case DamagedWeights():
+            return _about_damage(remark)
+        case LittleFreeRam():
+            sizes = formatting.nbytes(remark.free_nbytes), formatting.nbytes(remark.limit_nbytes)
+            return RemarkWords(
+                _tr("Only {} of RAM are free for weights, less than the limit of {}.").format(*sizes),
+                _tr("Close other programs, or set a smaller “RAM for the target” in the settings."),
+            )
+        case UnlistedArchitecture() | TextOnly():
+            return _about_architecture(remark)
+        case SaferWay() | CardRefused() | CardUnreachable():
+            return _about_card(remark)
+        case _:
+            hint = _tr(
+                "Answers stay right, but more of the draft's guesses are wrong. Another draft may be faster."
+            )
+            return RemarkWords(_about_draft(remark), hint)
 
 
-def in_one(remarks: Sequence[AnswerRemark]) -> RemarkWords:
-    """Return the words of several remarks as those of one."""
+def in_one(remarks: Sequence[Remark]) -> RemarkWords:
+    """Return the words of several remarks as those of one; nothing is said twice."""
     words = [words_of(remark) for remark in remarks]
-    return RemarkWords(" ".join(each.message for each in words), " ".join(each.hint for each in words))
+    return RemarkWords(_joined(each.message for each in words), _joined(each.hint for each in words))
+
+
+def paragraphs(remarks: Sequence[Remark]) -> list[str]:
+    """Return the words of remarks as paragraphs, one for each thing to do."""
+    messages: dict[str, list[str]] = {}
+    for words in map(words_of, remarks):
+        messages.setdefault(words.hint, []).append(words.message)
+    return [_joined([*said, hint]) for hint, said in messages.items()]
 
 
 def about_plan(plan: SmallerPlan) -> str:
@@ -101,6 +140,89 @@ def _about_turns(turns: TookTurns) -> RemarkWords:
                 ),
                 same,
             )
+
+
+def _about_damage(damage: DamagedWeights) -> RemarkWords:
+    counts = formatting.number(damage.damaged), formatting.number(damage.weights)
+    return RemarkWords(
+        _tr(
+            "{} is probably damaged: in {} of its {} weights, such as {}, all numbers are the same. Its "
+            "answers may make no sense."
+        ).format(damage.model, *counts, damage.first),
+        _tr("Delete the model in the settings, then download it again."),
+    )
+
+
+def _about_architecture(remark: UnlistedArchitecture | TextOnly) -> RemarkWords:
+    match remark:
+        case UnlistedArchitecture():
+            return RemarkWords(
+                _tr(
+                    "{} has an architecture that is not listed, {}. A small random model of it was tested, "
+                    "and computes what it should."
+                ).format(remark.model, remark.architecture),
+                _tr("If its answers make no sense, choose another model."),
+            )
+        case TextOnly():
+            return RemarkWords(
+                _tr("{} runs as a model of text: its encoder of images or sound is not loaded.").format(
+                    remark.model
+                ),
+                _tr("It sees no pictures and hears no sound: describe them in words."),
+            )
+
+
+def _about_card(remark: SaferWay | CardRefused | CardUnreachable) -> RemarkWords:
+    to_processor = _tr("So the processor runs the model.")
+    match remark:
+        case SaferWay():
+            return RemarkWords(
+                _joined(
+                    [
+                        kernel_words.failure(remark.kernel, remark.fault),
+                        kernel_words.instead(remark.kernel, remark.way),
+                    ]
+                ),
+                _tr("Answers stay right. After an update of its driver, the graphics card is checked anew."),
+            )
+        case CardRefused():
+            return RemarkWords(
+                _joined([kernel_words.failure(remark.kernel, remark.fault), to_processor]),
+                _tr("Update the driver of the graphics card: the next load then checks the card anew."),
+            )
+        case CardUnreachable():
+            return RemarkWords(
+                _joined([_tr("The graphics card cannot be used now."), to_processor]),
+                _tr("The next load tries it again. If that does not help, restart the computer."),
+            )
+
+
+def _about_draft(remark: DraftRemark) -> str:
+    match remark:
+        case OtherEnds():
+            none = _tr("no token")
+            ends = [", ".join(texts) or none for texts in (remark.target, remark.draft)]
+            return _tr("An answer of the target ends with {}, one of the draft with {}.").format(*ends)
+        case RenamedToken():
+            said = _tr("Special tokens differ: token {} is {} in the target and {} in the draft.")
+            return said.format(formatting.number(remark.token), remark.target, remark.draft)
+        case SpecialInOne():
+            said = _tr("Special tokens that only one of target and draft has: {}. The first is {}.")
+            if remark.other == "text":
+                said = _tr("Tokens that are special to one of target and draft only: {}. The first is {}.")
+            return said.format(formatting.number(remark.tokens), remark.first)
+        case OtherSplitting():
+            return _tr("The draft splits text into other tokens than the target.")
+        case OtherTemplate():
+            return {
+                "draft": _tr("The draft has no chat template: it was not trained on conversations."),
+                "target": _tr("The target has no chat template, but the draft was trained with one."),
+                None: _tr("The draft was trained with another chat template than the target."),
+            }[remark.lacks]
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    return " ".join(dict.fromkeys(sentences))
 
 
 def _tr(text: str) -> str:

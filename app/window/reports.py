@@ -31,7 +31,6 @@ from engine.errors import PromptTooLong, SpecExecError
 from engine.protocol.messages import (
     Answer,
     AnswerBegun,
-    AnswerRemark,
     DiskSilence,
     EngineLost,
     Event,
@@ -41,6 +40,7 @@ from engine.protocol.messages import (
     Loaded,
     PassProgress,
     PrefillProgress,
+    Remark,
     SmallerPlan,
     TextDelta,
     TreeGrown,
@@ -76,7 +76,7 @@ class Reports(QObject):
         self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
         self._silence: Notice | None = None  # of a disk that does not answer
-        self._remarked: Sequence[AnswerRemark] = ()  # the remarks shown last
+        self._remarked: Sequence[Remark] = ()  # the remarks shown last
         self._undrafted: set[str | None] = set()  # targets that shall not draft for themselves
         self._connect_engine()
         self._connect_chat()
@@ -96,8 +96,8 @@ class Reports(QObject):
         )
         engine.loaded.connect(self._header.show_loaded)
         engine.loaded.connect(self._panel.show_loaded)
-        engine.loaded.connect(self._show_warning)
-        engine.loaded.connect(self._offer_full_plan)
+        engine.loaded.connect(self._show_damage)
+        engine.loaded.connect(self._show_shortage)
         engine.loaded.connect(self._offer_own_draft)
         engine.load_failed.connect(self._show_load_failure)
         engine.lost.connect(self._show_loss)
@@ -243,8 +243,8 @@ class Reports(QObject):
                 if event.stop_reason == "repetition":
                     self._show_repetition()
 
-    def _show_remarks(self, remarks: Sequence[AnswerRemark]) -> None:
-        """Show the remarks about an answer, unless they are those shown last."""
+    def _show_remarks(self, remarks: Sequence[Remark]) -> None:
+        """Show the remarks about an answer or a load, unless they are those shown last."""
         if remarks and remarks != self._remarked:
             message, hint = remark_words.in_one(remarks)
             notice = Notice(message, hint, self.tr("Close"), self._transcript, tone="offer")
@@ -294,23 +294,30 @@ class Reports(QObject):
         stops = state in BUSY and (loads or self._chat.is_answering_here)
         self._composer.allow(send=state in WILL_ANSWER, stop=stops, is_loading=loads)
 
-    def _show_warning(self, loaded: Loaded) -> None:
-        if loaded.warning:
-            close = self._transcript.clear_notice
-            self._warning = self._notify(FaultWords(loaded.warning), self.tr("Close"), close)
+    def _show_damage(self, loaded: Loaded) -> None:
+        """Say that files of the models are probably damaged."""
+        if loaded.damage:
+            words = FaultWords(*remark_words.in_one(loaded.damage))
+            self._warning = self._notify(words, self.tr("Close"), self._transcript.clear_notice)
 
-    def _offer_full_plan(self, loaded: Loaded) -> None:
-        """Say that the models run by a smaller plan, and how to return to the full one."""
-        smaller = loaded.smaller_plan
-        if smaller is None or loaded.warning or (self._engine.wanted, smaller) in self._kept_plans:
+    def _show_shortage(self, loaded: Loaded) -> None:
+        """Say what was given up because memory ran out while the models were loaded."""
+        if loaded.damage:
             return
+        if loaded.smaller_plan is None:
+            self._show_remarks(loaded.shortages)
+        elif (self._engine.wanted, loaded.smaller_plan) not in self._kept_plans:
+            self._offer_full_plan(loaded, loaded.smaller_plan)
+
+    def _offer_full_plan(self, loaded: Loaded, smaller: SmallerPlan) -> None:
+        """Say that the models run by a smaller plan, and how to return to the full one."""
         plan = self._engine.wanted, smaller
         said = self.tr(
             "Memory ran out before, so the model was loaded by a smaller plan. It may answer more slowly, or "
             "remember less of a chat. Close other programs to free memory, then load it in full again."
         )
         title, again = self.tr("The model runs with less memory now"), self.tr("Load in full again")
-        details = remark_words.about_plan(smaller)
+        details = remark_words.in_one(loaded.shortages).message
         notice = Notice(title, said, again, self._transcript, tone="offer", details=details)
         self._show_notice(notice, self._engine.load_in_full)
         keep = notice.offer(self.tr("Keep it so"))
@@ -320,7 +327,7 @@ class Reports(QObject):
     def _offer_own_draft(self, loaded: Loaded) -> None:
         """Offer that the model drafts for itself, once for each model."""
         wanted, own = self._engine.wanted, loaded.own_draft
-        if own is None or loaded.warning or loaded.smaller_plan or wanted.target in self._undrafted:
+        if own is None or loaded.damage or loaded.shortages or wanted.target in self._undrafted:
             return
         self._undrafted.add(wanted.target)
         faster = self.tr("It can answer about {} times as fast").format(formatting.rounded(own.speedup))

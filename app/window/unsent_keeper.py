@@ -94,22 +94,22 @@ class UnsentKeeper(QObject):
             self._messages.put_before(chat, texts, files)
 
     def _take_over(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
-        """Show what is kept of the chat shown now. What the user has changed here since it was stored follows
-        what was put before it, or else is stored now, behind what another window has written."""
+        """Show what is kept of the chat shown now. What the user has changed here since it was stored is stored
+        at once: behind what was put before it, or else behind what another window has written. So what was put
+        before is no unstored change of several windows, and is kept once."""
         if chat != self._id or not self._is_kept(chat):
             return
-        own, is_changed = self._composer.unsent(), self._is_changed
-        if is_changed and not texts and not files:
-            self.keep()
-            return
         kept = self._messages.of(chat)
-        if kept is None:
-            return
-        self._kept = kept
-        if is_changed:
-            self._composer.show_unsent(in_front(texts, files, own))
-        elif kept.content != own.content:
-            self._show_kept()
+        if self._is_changed:
+            before = in_front(texts, files, self._kept or UnsentMessage())
+            if (texts or files) and kept is not None and kept.content == before.content:
+                self._composer.show_unsent(in_front(texts, files, self._composer.unsent()))
+                self._kept = kept
+            self.keep()
+        elif kept is not None:
+            self._kept = kept
+            if kept.content != self._composer.unsent().content:
+                self._show_kept()
 
     @property
     def _is_changed(self) -> bool:

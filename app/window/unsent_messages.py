@@ -74,14 +74,15 @@ class UnsentMessages(QObject):
         for chat in list(self._owed):
             try:
                 self._read_before(chat)
-                self._store.unsent.keep(chat, self._owed[chat])
+                if chat in self._owed:  # or else a window that was told has stored it, with its own changes
+                    self._store.unsent.keep(chat, self._owed[chat])
             except StoreError as error:
                 self._next_try.start()
                 self._fail(error)
                 if chat in self._unread:
                     continue
                 return
-            del self._owed[chat]
+            self._owed.pop(chat, None)
         if not self._owed:
             self._next_try.stop()
             self._has_failed = False

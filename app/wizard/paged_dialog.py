@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets.flow import Flow
-from app.widgets.form_parts import Scrolling, button, set_role
+from app.widgets.form_parts import Scrolling, button, label, set_role
 from app.widgets.plain_text import PlainLabel
 from app.widgets.window_size import resize_on_screen
 from app.wizard.pages.page import Page
@@ -103,7 +103,7 @@ class Paged(QDialog):
 
     def _refresh(self) -> None:
         page = self.page
-        self._foot.show_state(page.main_text, page.can_continue, self.back_text)
+        self._foot.show_state(page.main_text, page.can_continue, self.back_text, page.remark)
         if page.can_continue and self.focusWidget() in (None, self):
             self.main.setFocus()
 
@@ -135,15 +135,15 @@ class Steps(QWidget):
                 old.hide()
                 old.deleteLater()
         for number, name in enumerate(names):
-            label = StepName(f"{number + 1}  {name}", self)
-            set_role(label, "current_step" if number == current else "step")
-            self._row.addWidget(label)
+            step = StepName(f"{number + 1}  {name}", self)
+            set_role(step, "current_step" if number == current else "step")
+            self._row.addWidget(step)
         position = self.tr("Step {} of {}: {}").format(current + 1, len(names), names[current])
         self.setAccessibleName(position)
 
 
 class Foot(QFrame):
-    """The row of buttons below every page.
+    """The row of buttons below every page, and above it what is to be known before the main one is pressed.
 
     Attributes:
         main, back, leave, elsewhere: the buttons; the last leads away from the wizard.
@@ -152,25 +152,34 @@ class Foot(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("wizard_foot")
+        self._remark = label(parent=self)
         self.leave = button(self.tr("Close"), parent=self)
         self.elsewhere = button(self.tr("Use an engine elsewhere…"), parent=self)
         self.elsewhere.setToolTip(self.tr("Let another machine or service answer; nothing is downloaded"))
         self.back = button("", parent=self)
         self.main = button("", parent=self)
         set_role(self.main, "main")
-        layout = Flow(self)
+        buttons = Flow()
+        buttons.addWidget(self.leave)
+        buttons.addWidget(self.elsewhere)
+        buttons.addStretch()
+        buttons.addWidget(self.back)
+        buttons.addWidget(self.main)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 12, 28, 14)
-        layout.addWidget(self.leave)
-        layout.addWidget(self.elsewhere)
-        layout.addStretch()
-        layout.addWidget(self.back)
-        layout.addWidget(self.main)
+        layout.setSpacing(8)
+        layout.addWidget(self._remark)
+        layout.addLayout(buttons)
 
-    def show_state(self, main: str, enabled: bool, back: str) -> None:
-        """Set the texts of `main` and `back`, and whether `main` is enabled. "" as text hides `back`."""
+    def show_state(self, main: str, enabled: bool, back: str, remark: str) -> None:
+        """Set the texts of `main` and `back`, whether `main` is enabled, and the remark above the buttons. ""
+        as text hides `back` or the remark."""
         self.main.setText(main)
         self.main.setAccessibleName(main)
+        self.main.setAccessibleDescription(remark)
         self.main.setEnabled(enabled)
         self.back.setText(back)
         self.back.setAccessibleName(back)
         self.back.setVisible(bool(back))
+        self._remark.setText(remark)
+        self._remark.setVisible(bool(remark))

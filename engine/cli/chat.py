@@ -24,7 +24,7 @@ from engine.cli.answer_options import (
 )
 from engine.cli.elsewhere import Answerer
 from engine.cli.own_draft import about_own_draft
-from engine.cli.remarks import about_answer, about_remark
+from engine.cli.remarks import about_answer, about_load
 from engine.constraint.check import check
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.protocol import trace
@@ -126,8 +126,7 @@ def run(parsed: argparse.Namespace) -> int:
             raise Interrupted("Loading was interrupted.", "Run the same command again to restart it.")
     if loaded.place:
         say(f"The text of this chat is sent to {loaded.place}.", to_stderr=True)
-    smaller = about_remark(loaded.smaller_plan) if loaded.smaller_plan else ""
-    say(*filter(None, (loaded.warning, smaller, loaded.note)), to_stderr=True)
+    say(*about_load(loaded), to_stderr=True)
     if loaded.own_draft is not None:
         say(about_own_draft(loaded.own_draft), to_stderr=True)
     template = template_input(loaded, parsed)

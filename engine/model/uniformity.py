@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from engine.checkpoints import Checkpoint, Span, Weight, read_span
 from engine.checkpoints.storage import BLOCKS
 from engine.model.architectures import family_of
+from engine.protocol import DamagedWeights
 
 # A matrix is judged by pieces of this size at places spread over it. Nearly always the first piece tells, so
 # that each matrix costs one small read.
 _PIECE_NBYTES, _PIECES = 4096, 8
 
 
-def uniformity_warning(checkpoint: Checkpoint) -> str:
-    """Return a sentence for the user about weights that say nothing, or "" if there are none.
+def damage_of(checkpoint: Checkpoint) -> DamagedWeights | None:
+    """Return what there is to remark about weights that say nothing; None if there are none.
 
     Raises BadCheckpoint if a file cannot be read.
     """
@@ -28,10 +29,9 @@ def uniformity_warning(checkpoint: Checkpoint) -> str:
     more = family.gemma or family.plus_one
     found = [name for name, weight in checkpoint.weights.items() if _says_nothing(name, weight, more)]
     if not found:
-        return ""
-    return (
-        f"{checkpoint.path.name} is probably damaged: in {len(found)} of its {len(checkpoint.weights)} "
-        f"weights, such as {found[0]}, all numbers are the same. Verify the model or download it again."
+        return None
+    return DamagedWeights(
+        model=checkpoint.path.name, damaged=len(found), weights=len(checkpoint.weights), first=found[0]
     )
 
 

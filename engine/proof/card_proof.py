@@ -8,6 +8,7 @@ from engine.proof import ladder, record
 from engine.proof.speeds import speed_of
 from engine.proof.trial import Tester, TriedWay
 from engine.proof.trial_process import TrialProcess
+from engine.protocol import SaferWay
 
 
 class CardProof:
@@ -63,9 +64,9 @@ class CardProof:
         return ladder.refused(self.kernels, self.tried)
 
     @property
-    def note(self) -> str:
-        """Sentences for the user about the kernels that take a safer way; "" if all take the fastest."""
-        return " ".join(ladder.sentences(self.kernels, self.tried))
+    def remarks(self) -> list[SaferWay]:
+        """What there is to remark about the kernels that take a safer way; empty if all take the fastest."""
+        return ladder.safer_ways(self.kernels, self.tried)
 
     def step_down(self, kernels: Sequence[str], problem: str) -> bool:
         """Let one of `kernels`, which this process runs together and which have failed, take its next safer

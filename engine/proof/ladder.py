@@ -5,6 +5,7 @@ from functools import partial
 
 from engine import ways
 from engine.proof.trial import WORDS, Outcome, Tester, Trial, TriedWay
+from engine.protocol import SaferWay
 
 # Kinds of kernels in the order in which they are suspected when a card has stopped: first what is the most
 # intricate and the cheapest to replace.
@@ -90,19 +91,15 @@ def step_back(
     return list(tried)
 
 
-def sentences(kernels: Iterable[str], tried: Sequence[TriedWay]) -> list[str]:
-    """Return for each kernel that does not take its fastest way a sentence for the user: why, and what
-    happens instead."""
-    return [sentence(kernel, way, tried) for kernel, way in choices(kernels, tried).items()]
+def safer_ways(kernels: Iterable[str], tried: Sequence[TriedWay]) -> list[SaferWay]:
+    """Return what there is to remark about each kernel that does not take its fastest way."""
+    return [_safer_way(kernel, way, tried) for kernel, way in choices(kernels, tried).items()]
 
 
-def sentence(kernel: str, way: str, tried: Sequence[TriedWay]) -> str:
-    """Return why a kernel takes `way`, for the user."""
-    ladder = ways.LADDERS[ways.kind_of(kernel)]
+def _safer_way(kernel: str, way: str, tried: Sequence[TriedWay]) -> SaferWay:
     before = found(kernel, _ways(kernel)[_ways(kernel).index(way) - 1], tried)
     assert before is not None
-    instead = next(each.words for each in ladder.ways if each.name == way)
-    return f"{described(before)}, so {instead}."
+    return SaferWay(kernel=kernel, failed=before.way, fault=before.fault, way=way)
 
 
 def described(shown: TriedWay) -> str:
@@ -112,7 +109,7 @@ def described(shown: TriedWay) -> str:
         return "The graphics card cannot be used now"
     subject = ", ".join(shown.kernel.split()[1:])
     inside = "; ".join(filter(None, [subject, shown.way]))
-    return f"{ways.LADDERS[ways.kind_of(shown.kernel)].task} ({inside}) {WORDS[shown.outcome]}"
+    return f"{ways.LADDERS[ways.kind_of(shown.kernel)].task} ({inside}) {WORDS[shown.fault]}"
 
 
 def _ways(kernel: str) -> list[str]:

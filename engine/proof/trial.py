@@ -7,14 +7,14 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
+from engine.protocol import KernelFault
+
 _LONGEST = 200  # characters of a problem that are kept
 
-Outcome = Literal[
-    "right", "wrong", "slow", "failed", "hung", "crashed", "suspected", "unchecked", "unreachable"
-]
+Outcome = Literal["right", KernelFault, "unchecked", "unreachable"]
 
-# What each outcome means, in a sentence for the user after the kernel's task.
-WORDS: dict[Outcome, str] = {
+# What each fault means, in a sentence of the terminal after the kernel's task.
+WORDS: dict[KernelFault, str] = {
     "wrong": "gives wrong numbers on this graphics card",
     "slow": "is slow on this graphics card",
     "failed": "does not work on this graphics card",
@@ -55,6 +55,14 @@ class TriedWay(Struct, frozen=True):
     unit: str = ""
     remark: str = ""
     launch_s: float | None = None
+
+    @property
+    def fault(self) -> KernelFault:
+        """How the way has failed. Raises ValueError if it has not."""
+        match self.outcome:
+            case "wrong" | "slow" | "failed" | "hung" | "crashed" | "suspected" as fault:
+                return fault
+        raise ValueError(f"{self.kernel} has not failed in the way {self.way}: {self.outcome}")
 
 
 STARTED = b'"started"\n'  # written by the process that tries ways before it connects to the card

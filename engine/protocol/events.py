@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Union
 
 from msgspec import Meta, Struct
 
-from engine.protocol.remarks import AnswerRemark, SmallerPlan
+from engine.protocol.remarks import AnswerRemark, DamagedWeights, LoadRemark, Shortage, SmallerPlan
 from engine.protocol.requests import AnswerRecording, Load
 
 __all__ = [
@@ -113,13 +113,26 @@ class Loaded(Struct, tag=True, kw_only=True):
     threads: int | None = (
         None  # number of threads that compute; None if another device than the processor does
     )
-    note: str = ""  # text for the user: how the load differs from what was asked for, and how the draft differs from the target
-    warning: str = ""  # text for the user: why the model's files are probably damaged
-    smaller_plan: SmallerPlan | None = None  # the one taken because memory ran out; None: the full one
+    remarks: list[LoadRemark] = []  # how the load differs from what was asked for, and the draft from the target
     place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
     tells_trees: bool = True  # whether answers come with the token tree of each iteration
     own_draft: OwnDraft | None = None  # None: it is not worthwhile, not possible, or not left to the engine
     chat_template: str = ""  # the target's chat template; "": it has none
+
+    @property
+    def damage(self) -> list[DamagedWeights]:
+        """The remarks on files that are probably damaged."""
+        return [remark for remark in self.remarks if isinstance(remark, DamagedWeights)]
+
+    @property
+    def shortages(self) -> list[Shortage]:
+        """The remarks on what was given up because memory ran out."""
+        return [remark for remark in self.remarks if isinstance(remark, Shortage)]
+
+    @property
+    def smaller_plan(self) -> SmallerPlan | None:
+        """The plan that was taken because memory ran out; None: the full one."""
+        return next((remark for remark in self.shortages if isinstance(remark, SmallerPlan)), None)
 
 
 class Unloaded(Struct, tag=True):

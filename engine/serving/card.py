@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from engine import protocol
 from engine.errors import DeviceUnavailable
 from engine.model.devices import choose_device
 from engine.proof import card_proof, kernels, ladder
@@ -15,24 +16,26 @@ from engine.serving.load import CheckedPair, LoadJob
 log = logging.getLogger(__name__)
 
 
-def proven(job: LoadJob, pair: CheckedPair) -> tuple[CheckedPair, CardProof | None, str]:
+def proven(
+    job: LoadJob, pair: CheckedPair
+) -> tuple[CheckedPair, CardProof | None, list[protocol.LoadRemark]]:
     """Try the kernels that the pair needs on the card, as far as this was not done before, and take the ways
     that are right.
 
     Return the pair, which is to run on the processor if no way of some kernel is right; the proof, None if no
-    card is used; and sentences for the user about kernels that take a safer way. Raises DeviceUnavailable if
-    the card cannot be used but is asked for; Interrupted if the user cancels.
+    card is used; and what there is to remark about the card. Raises DeviceUnavailable if the card cannot be
+    used but is asked for; Interrupted if the user cancels.
     """
     gpu = card_proof.first_card()
     if gpu is None or choose_device(pair.request.device) != "cuda":
-        return pair, None, ""
+        return pair, None, []
     proof = CardProof(gpu)
     proof.prove(needed(pair), lambda done, total: job.report("kernels", done, total))
     if (last := proof.refused) is not None:
-        return on_processor(pair, last), None, _refusal(last)
-    if proof.note:
-        log.warning("%s", proof.note)
-    return pair, proof, proof.note
+        return on_processor(pair, last), None, [_refusal(last)]
+    for remark in proof.remarks:
+        log.warning("The card does without a kernel: %s", remark)
+    return pair, proof, [*proof.remarks]
 
 
 def needed(pair: CheckedPair) -> list[str]:
@@ -55,8 +58,7 @@ def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:
     return replace(pair, request=structs.replace(pair.request, device="cpu"))
 
 
-def _refusal(last: TriedWay) -> str:
-    remedy = "specexec doctor --device cuda checks the card anew"
+def _refusal(last: TriedWay) -> protocol.LoadRemark:
     if last.outcome == "unreachable":
-        remedy = "the next load tries it again"
-    return f"{ladder.described(last)}, so the processor runs the model; {remedy}."
+        return protocol.CardUnreachable()
+    return protocol.CardRefused(kernel=last.kernel, failed=last.way, fault=last.fault)

@@ -3,14 +3,20 @@
 Compares tokenizers and the number of rows in the models' tables, not weights. Does not import torch.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
 
 from engine.checkpoints.vocabulary import ANOTHER_DRAFT, counted, is_unused, vocabulary_difference
-from engine.errors import BadCheckpoint, SpecExecError
+from engine.errors import BadCheckpoint, SpecExecError, VocabularyMismatch
+from engine.protocol import (
+    DraftRemark,
+    OtherEnds,
+    OtherSplitting,
+    OtherTemplate,
+    RenamedToken,
+    SpecialInOne,
+)
 from engine.tokenizer import Tokenizer, vocabulary_of
 
-SLOWER = "Answers stay right; more of the draft's guesses will be wrong. Another draft may be faster."
 CONVERSATION = (
     {"role": "user", "content": "Why is the sky blue?"},
     {"role": "assistant", "content": "Air scatters blue light more than red."},
@@ -19,28 +25,21 @@ CONVERSATION = (
 TEXT = "The café's 2nd bill: $1,234.56.\n\n    def f(x):\n        return x ** 2  # 你好"
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """One way in which a draft does not fit.
-
-    kind: what does not fit; message: one sentence for the user; hint: what the user can do about it; refused:
-    True if the pair cannot run, False if it runs, but more guesses are wrong.
-    """
-
-    kind: Literal["vocabulary", "rows", "special_tokens", "spelling", "chat_template"]
-    message: str
-    hint: str
-    refused: bool
-
-
-def check_pair(target: Tokenizer, draft: Tokenizer, target_rows: int, draft_rows: int) -> list[Remark]:
-    """Return everything that speaks against the pair, the worst first; an empty list if the draft fits.
+def check_pair(target: Tokenizer, draft: Tokenizer, target_rows: int, draft_rows: int) -> list[DraftRemark]:
+    """Return what makes the draft's guesses worse, the worst first; an empty list if it fits.
 
     target_rows, draft_rows: number of rows in the models' tables, one per token, padding included.
+
+    Raises VocabularyMismatch if the pair cannot run.
     """
-    if refused := _vocabulary(target, draft) or _rows(target, target_rows, draft_rows):
-        return refused
-    return _special_tokens(target, draft) + _spelling(target, draft) + _chat_template(target, draft)
+    if difference := vocabulary_difference(vocabulary_of(target), vocabulary_of(draft)):
+        raise VocabularyMismatch(difference, ANOTHER_DRAFT)
+    needed = min(target.vocabulary_size, target_rows)
+    if draft_rows < needed:  # it could never guess the tokens whose rows are missing
+        raise VocabularyMismatch(
+            f"The draft's table holds {counted(draft_rows)}, the target's {needed:,}.", ANOTHER_DRAFT
+        )
+    return [*_special_tokens(target, draft), *_splitting(target, draft), *_chat_template(target, draft)]
 
 
 def check_choice(tokenizer: Tokenizer, rows: int) -> None:
@@ -56,41 +55,21 @@ def check_choice(tokenizer: Tokenizer, rows: int) -> None:
         )
 
 
-def _vocabulary(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
-    difference = vocabulary_difference(vocabulary_of(target), vocabulary_of(draft))
-    return [_refused("vocabulary", difference)] if difference else []
-
-
-def _rows(target: Tokenizer, target_rows: int, draft_rows: int) -> list[Remark]:
-    """Refuse a draft whose table lacks rows: it could never guess the tokens whose rows are missing."""
-    needed = min(target.vocabulary_size, target_rows)
-    if draft_rows >= needed:
-        return []
-    return [_refused("rows", f"The draft's table holds {counted(draft_rows)}, the target's {needed:,}.")]
-
-
-def _special_tokens(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
-    remarks = []
+def _special_tokens(target: Tokenizer, draft: Tokenizer) -> Iterator[DraftRemark]:
     if target.eos_ids != draft.eos_ids:
-        ends = (
-            f"{_named(target, target.eos_ids)} in the target and {_named(draft, draft.eos_ids)} in the draft"
-        )
-        remarks.append(_slower("special_tokens", f"An answer ends with {ends}."))
+        yield OtherEnds(target=_texts(target, target.eos_ids), draft=_texts(draft, draft.eos_ids))
     both = target.special_ids & draft.special_ids
     if renamed := {index for index in both if target.token_text(index) != draft.token_text(index)}:
         first = min(renamed)
-        ours, theirs = target.token_text(first), draft.token_text(first)
-        message = f"Special tokens differ: token {first:,} is {ours} in the target and {theirs} in the draft."
-        remarks.append(_slower("special_tokens", message))
-    return remarks + _lone_special_tokens(target, draft)
+        yield RenamedToken(token=first, target=target.token_text(first), draft=draft.token_text(first))
+    yield from _lone_special_tokens(target, draft)
 
 
-def _lone_special_tokens(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
-    """Return remarks about the tokens that are special in one model only: text in the other, or missing. A
+def _lone_special_tokens(target: Tokenizer, draft: Tokenizer) -> Iterator[SpecialInOne]:
+    """Yield remarks about the tokens that are special in one model only: text in the other, or missing. A
     token that no text uses is ignored."""
     if target.special_ids == draft.special_ids:
-        return []
-    remarks: list[Remark] = []
+        return
     text: dict[int, str] = {}
     missing: dict[int, str] = {}
     for owner, other in ((target, draft), (draft, target)):
@@ -101,40 +80,26 @@ def _lone_special_tokens(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
             elif not is_unused(own.tokens.get(index)):
                 missing[index] = owner.token_text(index)
     if text:
-        message = (
-            f"One model treats {counted(len(text))} as special and the other as plain text; "
-            f"the first is {text[min(text)]}."
-        )
-        remarks.append(_slower("special_tokens", message))
+        yield SpecialInOne(other="text", tokens=len(text), first=text[min(text)])
     if missing:
-        message = (
-            f"Only one model has {counted(len(missing), 'special token')}; "
-            f"the first is {missing[min(missing)]}."
-        )
-        remarks.append(_slower("special_tokens", message))
-    return remarks
+        yield SpecialInOne(other="missing", tokens=len(missing), first=missing[min(missing)])
 
 
-def _spelling(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
-    """Return a remark if the two split text differently: equal tokens may be merged by different rules."""
-    if _encoded(target) == _encoded(draft):
-        return []
-    return [_slower("spelling", "The draft splits text into different tokens than the target.")]
+def _splitting(target: Tokenizer, draft: Tokenizer) -> Iterator[OtherSplitting]:
+    """Yield a remark if the two split text differently: equal tokens may be merged by different rules."""
+    if _encoded(target) != _encoded(draft):
+        yield OtherSplitting()
 
 
-def _chat_template(target: Tokenizer, draft: Tokenizer) -> list[Remark]:
+def _chat_template(target: Tokenizer, draft: Tokenizer) -> Iterator[OtherTemplate]:
     if target.chat_template == draft.chat_template:
-        return []
+        return
     if draft.chat_template is None:
-        return [
-            _slower("chat_template", "The draft has no chat template: it was not trained on conversations.")
-        ]
-    if target.chat_template is None:
-        return [_slower("chat_template", "The target has no chat template; the draft was trained with one.")]
-    conversation = _conversation(target)
-    if conversation is not None and conversation == _conversation(draft):
-        return []
-    return [_slower("chat_template", "The draft was trained with a different chat template than the target.")]
+        yield OtherTemplate(lacks="draft")
+    elif target.chat_template is None:
+        yield OtherTemplate(lacks="target")
+    elif (conversation := _conversation(target)) is None or conversation != _conversation(draft):
+        yield OtherTemplate(lacks=None)
 
 
 def _encoded(tokenizer: Tokenizer) -> list[int] | None:
@@ -153,13 +118,5 @@ def _conversation(tokenizer: Tokenizer) -> list[int] | None:
         return None
 
 
-def _refused(kind: Literal["vocabulary", "rows"], message: str) -> Remark:
-    return Remark(kind, message, ANOTHER_DRAFT, refused=True)
-
-
-def _slower(kind: Literal["special_tokens", "spelling", "chat_template"], message: str) -> Remark:
-    return Remark(kind, message, SLOWER, refused=False)
-
-
-def _named(tokenizer: Tokenizer, ids: frozenset[int] | set[int]) -> str:
-    return ", ".join(tokenizer.token_text(index) for index in sorted(ids)) or "no token"
+def _texts(tokenizer: Tokenizer, ids: frozenset[int]) -> tuple[str, ...]:
+    return tuple(tokenizer.token_text(index) for index in sorted(ids))

@@ -37,14 +37,15 @@ class Fitted:
     smaller: protocol.SmallerPlan | None = None
 
     @property
-    def note(self) -> str:
-        """A sentence for the user if a limit that was asked for is not free; "" otherwise, and in a smaller
-        plan, which is remarked on instead."""
+    def remarks(self) -> list[protocol.SmallerPlan | protocol.LittleFreeRam]:
+        """The remark about the smaller plan, or else about a limit that was asked for and is not free; empty
+        if there is neither."""
+        if self.smaller:
+            return [self.smaller]
         asked, plan = self.asked.ram_limit_nbytes, self.plan.ram_limit_nbytes
-        if self.smaller or asked is None or plan is None or plan >= asked or self.plan.device != "cpu":
-            return ""
-        free, limit = plan / GIB, asked / GIB
-        return f"Only {free:.1f} GiB of RAM are free for weights, less than the limit of {limit:.1f} GiB."
+        if asked is None or plan is None or plan >= asked or self.plan.device != "cpu":
+            return []
+        return [protocol.LittleFreeRam(free_nbytes=plan, limit_nbytes=asked)]
 
     def trees(self) -> TreePlan | None:
         """Return what the plan says of trees; None if the target does not fit."""

@@ -42,7 +42,7 @@ from engine.model.sequence import Sequence
 from engine.model.shared_rows import sharing
 from engine.model.substitute_files import free_for_substitutes, kept_formats, kept_shares
 from engine.model.threads import use_threads
-from engine.model.uniformity import uniformity_warning
+from engine.model.uniformity import damage_of
 from engine.planner import HeadsOutline, Plan
 from engine.serving.compatibility import check_choice, check_pair
 from engine.serving.fit import Fitted, fit
@@ -127,16 +127,16 @@ class PairFiles:
 class CheckedPair:
     """A pair that can run as requested.
 
-    context: number of tokens to plan for. remarks: sentences for the user that say why the draft may be slow.
-    warning: sentences for the user about files that are probably damaged, or "".
+    context: number of tokens to plan for. remarks: what makes the draft's guesses worse. damage: what there
+    is to remark about files that are probably damaged.
     """
 
     request: protocol.Load
     files: PairFiles
     tokenizer: Tokenizer
     context: int
-    remarks: list[str]
-    warning: str
+    remarks: list[protocol.DraftRemark]
+    damage: list[protocol.DamagedWeights]
 
     @property
     def has_optional_heads(self) -> bool:
@@ -240,21 +240,19 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     check_choice(tokenizer, describe(files.target).rows)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
     context = request.context or min(DEFAULT_CONTEXT, limit)
-    warning = " ".join(filter(None, reads.aside(lambda: [*map(uniformity_warning, files.checkpoints)])))
-    if warning:
-        log.warning("%s", warning)
-    return CheckedPair(request, files, tokenizer, context, remarks, warning)
+    damage = [each for each in reads.aside(lambda: [*map(damage_of, files.checkpoints)]) if each]
+    for each in damage:
+        log.warning("A file is probably damaged: %s", each)
+    return CheckedPair(request, files, tokenizer, context, remarks, damage)
 
 
-def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> list[str]:
+def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> list[protocol.DraftRemark]:
     """Log and return what speaks against the pair. Raises VocabularyMismatch if the pair cannot run."""
     of_draft = reads.aside(lambda: load_tokenizer(draft))
     remarks = check_pair(tokenizer, of_draft, describe(target).rows, describe(draft).rows)
     for remark in remarks:
-        if remark.refused:
-            raise VocabularyMismatch(remark.message, remark.hint)
-        log.warning("%s with %s: %s %s", target.path.name, draft.path.name, remark.message, remark.hint)
-    return [remark.message for remark in remarks]
+        log.warning("%s with %s: %s", target.path.name, draft.path.name, remark)
+    return remarks
 
 
 def plan(pair: CheckedPair) -> Fitted:
@@ -427,10 +425,10 @@ def weight_limits(plan: Plan) -> WeightLimits | None:
 
 
 def loaded_event(
-    request: int, pair: CheckedPair, fitted: Fitted, session: Session, note: str
+    request: int, pair: CheckedPair, fitted: Fitted, session: Session, remarks: list[protocol.LoadRemark]
 ) -> protocol.Loaded:
-    """Return the event that describes what was loaded as `fitted`. note: sentences for the user about the
-    card and the limits, or ""."""
+    """Return the event that describes what was loaded as `fitted`. remarks: those about the card, and about
+    what was dropped; the event has those about files and plan, too."""
     files, loaded = pair.files, session.pair
     draft = None
     if files.draft_name and loaded.draft:
@@ -452,9 +450,14 @@ def loaded_event(
         memory=loaded.memory,
         link=link_of(loaded.target, span.file.parent),
         threads=loaded.threads,
-        note=" ".join(filter(None, [note, *_unlisted(files), *_blind(files), *pair.remarks])),
-        warning=pair.warning,
-        smaller_plan=fitted.smaller,
+        remarks=[
+            *pair.damage,
+            *fitted.remarks,
+            *remarks,
+            *_unlisted(files),
+            *_text_only(files),
+            *pair.remarks,
+        ],
         own_draft=_own_draft(pair, fitted),
         chat_template=loaded.tokenizer.chat_template or "",
     )
@@ -474,21 +477,16 @@ def _own_draft(pair: CheckedPair, fitted: Fitted) -> protocol.OwnDraft | None:
     return found if found and found.nbytes <= free_for_substitutes() else None
 
 
-def _unlisted(files: PairFiles) -> list[str]:
-    """Return a sentence for the user about each model whose architecture is not declared. It has passed its
-    proof, for it was loaded."""
+def _unlisted(files: PairFiles) -> list[protocol.UnlistedArchitecture]:
+    """Return a remark about each model whose architecture is not declared. It has passed its proof, for it
+    was loaded."""
     return [
-        f"The architecture {file.architecture} of {file.path.name} is not listed: a small random model of it "
-        "was compared with transformers, and gave the same log-probabilities."
+        protocol.UnlistedArchitecture(model=file.path.name, architecture=file.architecture)
         for file in files.checkpoints
         if not is_listed(file.architecture)
     ]
 
 
-def _blind(files: PairFiles) -> list[str]:
-    """Return a sentence for the user if the target has an encoder of images or sound."""
-    if not files.target.vision:
-        return []
-    return [
-        f"{files.target.path.name} runs as a model of text: its encoder of images or sound is not loaded."
-    ]
+def _text_only(files: PairFiles) -> list[protocol.TextOnly]:
+    """Return a remark if the target has an encoder of images or sound."""
+    return [protocol.TextOnly(model=files.target.path.name)] if files.target.vision else []

@@ -10,7 +10,7 @@ import logging
 import os
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ class EngineService:
         self.session: Session | None = None
         self.fitted: Fitted | None = None
         self.loaded: protocol.Loaded | None = None
-        self._about_card = ""  # a sentence for the user about kernels of the card
+        self._about_card: list[protocol.LoadRemark] = []
         self._pair: CheckedPair | None = None
         self._proof: CardProof | None = None
         self._prompts: PromptCache | None = None
@@ -89,8 +89,7 @@ class EngineService:
                 raise self._problem(error) from error
             for _ in range(request.smaller):
                 self.fitted.shrink("ram")
-            self._build(job, warm=True)
-            return self._describe()
+            return self._describe(self._build(job, warm=True))
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
         """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind
@@ -128,7 +127,7 @@ class EngineService:
             job = LoadJob(request.id, silence_only(emit), cancelled)
             with job.watching(self._pair.files.target.path.name):
                 built = self._build(job)
-                remarks = protocol.latest([*remarks, remark, *([built] if built else [])])
+                remarks = protocol.latest([*remarks, remark, *built])
                 self._describe()
 
     def prepare(self, ends: Callable[[], bool]) -> None:
@@ -234,19 +233,19 @@ class EngineService:
                 raise
             log.warning("What a card that has stopped holds stays as it is: %s", error)
 
-    def _build(self, job: "LoadJob", warm: bool = False) -> protocol.AnswerRemark | None:
+    def _build(self, job: "LoadJob", warm: bool = False) -> list[protocol.Shortage]:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.
 
         warm: whether a card compiles and records what answers need; an answer that waits needs only a part
-        of it. Return what was given up last because memory ran out; None if nothing was. Raises
-        SpecExecError; then, nothing stays loaded.
+        of it. Return the remarks about what was given up because memory ran out. Raises SpecExecError; then,
+        nothing stays loaded.
         """
         from engine.serving.known_prompts import attach
         from engine.serving.load import build
         from engine.serving.session import Session
         from engine.serving.warm_up import warm_up
 
-        remark = None
+        remarks: list[protocol.Shortage] = []
         while True:
             assert self._pair is not None
             assert self.fitted is not None
@@ -260,31 +259,33 @@ class EngineService:
                 if warm:
                     warm_up(job, self.session, self._pair.request.drafter, self._proof)
                 done = True
-                return remark
+                return remarks
             except ALLOCATION_ERRORS as error:
-                remark = self._shrink(error)
+                remarks.append(self._shrink(error))
             finally:
                 if not done:
                     self._close_after_error()
 
-    def _describe(self) -> protocol.Loaded:
-        """Return the event about what is loaded now, which is kept."""
+    def _describe(self, shortages: Sequence[protocol.Shortage] = ()) -> protocol.Loaded:
+        """Return the event about what is loaded now, which is kept. shortages: the remarks about what was
+        given up while it was loaded; an answer has its own."""
         from engine.serving.load import loaded_event
 
         assert self._pair is not None
         assert self.fitted is not None
         assert self.session is not None
+        dropped = [each for each in shortages if isinstance(each, protocol.PromptsDropped)][:1]
         # a kernel may have failed since the card was proven
-        about_card = self._proof.note if self._proof else self._about_card
-        said = " ".join(filter(None, [about_card, self.fitted.note]))
+        about_card = self._proof.remarks if self._proof else self._about_card
+        remarks: list[protocol.LoadRemark] = [*dropped, *about_card]
         try:
-            self.loaded = loaded_event(self._pair.request.id, self._pair, self.fitted, self.session, said)
+            self.loaded = loaded_event(self._pair.request.id, self._pair, self.fitted, self.session, remarks)
         except BaseException:  # the disk is asked once more
             self._close_after_error()
             raise
         return self.loaded
 
-    def _shrink(self, error: Exception) -> protocol.AnswerRemark:
+    def _shrink(self, error: Exception) -> protocol.Shortage:
         """Drop the rows of other conversations, or else switch to the next smaller plan. Return the
         remark about it.
 

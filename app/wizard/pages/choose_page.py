@@ -9,10 +9,11 @@ from app.background import Work
 from app.widgets.form_parts import label
 from app.widgets.notice import Problem
 from app.wizard.pages.page import Page
+from app.wizard.selection import wording
 from app.wizard.selection.catalog_view import Catalogue
 from app.wizard.selection.choice import Choice, choice_of_offer
 from app.wizard.selection.hub_search import HubSearch
-from app.wizard.selection.offers import Offers
+from app.wizard.selection.offers import Offer, Offers
 from app.wizard.selection.survey import Survey
 from engine.errors import SpecExecError
 from engine.hub import Hub
@@ -65,8 +66,14 @@ class ChoosePage(Page):
     def choice(self) -> Choice | None:
         if self.tabs.currentWidget() is self.hub_search:
             return self.hub_search.choice
-        offer = self.catalogue.offer
-        return choice_of_offer(offer) if offer is not None and offer.plan.runs else None
+        offer = self._offer
+        return choice_of_offer(offer) if offer else None
+
+    @property
+    def _offer(self) -> Offer | None:
+        """The offer chosen in the catalogue, if that is shown and the offer runs."""
+        offer = self.catalogue.offer if self.tabs.currentWidget() is self.catalogue else None
+        return offer if offer is not None and offer.plan.runs else None
 
     @property
     def can_continue(self) -> bool:
@@ -79,7 +86,14 @@ class ChoosePage(Page):
             return self.tr("Next")
         if choice.is_local:
             return self.tr("Load now")
+        if not choice.parts:  # of a companion, only the Hub knows the size
+            return self.tr("Next")
         return self.tr("Next ({} to download)").format(formatting.nbytes(choice.nbytes))
+
+    @property
+    def remark(self) -> str:
+        offer = self._offer
+        return wording.companion_sentence(offer) if offer else ""
 
     @property
     def first(self) -> QWidget | None:

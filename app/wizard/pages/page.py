@@ -15,7 +15,7 @@ class Page(QWidget):
         column: the page's layout; the title is its first widget.
 
     Signals:
-        changed: `can_continue` or `main_text` may have changed
+        changed: `can_continue`, `main_text` or `remark` may have changed
     """
 
     changed = Signal()
@@ -38,6 +38,11 @@ class Page(QWidget):
     def main_text(self) -> str:
         """The text of the main button."""
         return self.tr("Next")
+
+    @property
+    def remark(self) -> str:
+        """What is to be known before the main button is pressed, beside which it stands; or ""."""
+        return ""
 
     @property
     def first(self) -> QWidget | None:

@@ -315,14 +315,13 @@ class Catalogue(QWidget):
 
 def described(offer: Offer) -> str:
     """Return sentences about an offer: what it is, its speed, where it runs, whether the processor helps, its
-    time to the first token, its companion, and with which weights its architecture was run."""
+    time to the first token, and with which weights its architecture was run."""
     parts = [
         wording.about(offer),
         wording.speed_sentence(offer),
         wording.fit_sentence(offer.plan.fit),
         wording.help_sentence(offer.plan),
         wording.first_token_sentence(offer.plan),
-        wording.companion_sentence(offer),
         wording.experience(offer),
     ]
     return f"{wording.name(offer)}: " + " ".join(part for part in parts if part)

@@ -156,11 +156,10 @@ def companion_sentence(offer: Offer) -> str:
     """Return a sentence about what the target's maker trained to draft for it, or "" if there is none."""
     if not offer.companion:
         return ""
+    text = _tr("{} has its maker's draft, {}, on this machine. The estimate is without that draft.")
     if offer.lacks_companion:
-        text = _tr("Its maker's draft, {}, is downloaded with it; the estimate is without that draft.")
-    else:
-        text = _tr("Its maker's draft, {}, is on this machine; the estimate is without that draft.")
-    return text.format(short(offer.companion))
+        text = _tr("{} is downloaded with its maker's draft, {}. The estimate is without that draft.")
+    return text.format(offer.target.name, short(offer.companion))
 
 
 def left_out(companion: str, error: SpecExecError) -> str:
