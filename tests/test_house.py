@@ -168,11 +168,11 @@ def test_commands_print_through_the_terminal() -> None:
 
 PLAIN = ROOT / "app" / "widgets" / "plain_text.py"
 TIPS = {"setToolTip", "setStatusTip", "setWhatsThis"}
-OURS = {"tr", "_tr", "translate", "plain"}
+OURS = {"tr", "_tr", "translate", "plain", "wrapped"}
 
 
 def is_ours(text: ast.expr) -> bool:
-    """Return whether a text is written in the program, or passes through `plain`."""
+    """Return whether a text is written in the program, or passes through `plain` or `wrapped`."""
     if isinstance(text, ast.IfExp):
         return is_ours(text.body) and is_ours(text.orelse)
     if isinstance(text, ast.Call):
@@ -211,6 +211,7 @@ def test_text_of_others_is_never_shown_as_rich_text() -> None:
         ("w.setToolTip(name)", True),
         ("w.setToolTip(self.tr('Delete {}').format(name))", True),
         ("w.setToolTip(plain(name))", False),
+        ("w.setToolTip(wrapped(name))", False),
         ("w.setToolTip(self.tr('Close') if a else 'Open')", False),
         ("i.setToolTip(3, tip)", True),
         ("QToolTip.showText(place, tip, w)", True),

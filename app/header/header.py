@@ -17,7 +17,7 @@ from app.preferences import LoadPreferences, RecentPair
 from app.widgets import remark_words
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.icons import icon
-from app.widgets.plain_text import plain
+from app.widgets.plain_text import plain, wrapped
 from engine.protocol.messages import Loaded
 
 CAN_UNLOAD = frozenset({State.READY, State.LOAD_FAILED})
@@ -158,7 +158,7 @@ class Header(QFrame):
         details = formatting.model_details(loaded)
         remarks = remark_words.paragraphs(loaded.remarks)
         tip = [demo, details, tiers, parts, *remarks, loaded.target.path]
-        self._details.setToolTip(plain("\n".join(filter(None, tip))))
+        self._details.setToolTip(wrapped("\n".join(filter(None, tip))))
 
     def show_place(self, used: RecentPair, place: str) -> None:
         """Show where the text goes. used: the pair that is loaded or being loaded."""

@@ -5,7 +5,6 @@
 
 from PySide6.QtCore import QCoreApplication
 
-from engine import ways
 from engine.protocol.messages import KernelFault
 
 
@@ -28,6 +27,7 @@ def failure(kernel: str, fault: KernelFault) -> str:
 
 def instead(kernel: str, way: str) -> str:
     """Return a sentence that says what happens in the way that a kernel takes."""
+    kind, *_ = kernel.split()
     return {
         ("halves", "float32"): _tr("Matrices are multiplied in float32 instead."),
         ("unpack", "torch"): _tr("Plain PyTorch unpacks them instead, which is several times slower."),
@@ -40,7 +40,7 @@ def instead(kernel: str, way: str) -> str:
         ("streams", "one"): _tr("Copying and computing take turns instead, which is slower."),
         ("noise", "processor"): _tr("The processor computes it instead."),
         ("graphs", "launches"): _tr("Kernels are launched one by one instead, which is slower."),
-    }[ways.kind_of(kernel), way]
+    }[kind, way]
 
 
 def _task(kind: str) -> str:

@@ -13,8 +13,12 @@ from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 
 def plain(text: str) -> str:
     """Return `text` in a form that Qt shows as it is, also where it looks like HTML."""
-    if not Qt.mightBeRichText(text):
-        return text
+    return wrapped(text) if Qt.mightBeRichText(text) else text
+
+
+def wrapped(text: str) -> str:
+    """Return `text` in a form that Qt shows as it is, with its long lines broken: for tool tips with
+    sentences."""
     return f'<p style="white-space: pre-wrap">{escape(text)}</p>'
 
 

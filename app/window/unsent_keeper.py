@@ -94,9 +94,9 @@ class UnsentKeeper(QObject):
             self._messages.put_before(chat, texts, files)
 
     def _take_over(self, chat: int | None, texts: Sequence[str], files: Sequence[AttachedFile]) -> None:
-        """Show what is kept of the chat shown now. What the user has changed here since it was stored is stored
-        at once: behind what was put before it, or else behind what another window has written. So what was put
-        before is no unstored change of several windows, and is kept once."""
+        """Show what is kept of the chat shown now. What the user has changed here since it was stored is
+        stored at once: behind what was put before it, or else behind what another window has written. So what
+        was put before is never an unstored change of several windows, and is kept once."""
         if chat != self._id or not self._is_kept(chat):
             return
         kept = self._messages.of(chat)

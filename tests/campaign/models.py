@@ -16,7 +16,7 @@ from engine.model.description import describe
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.sequence import Sequence
-from engine.model.uniformity import uniformity_warning
+from engine.model.uniformity import damage_of
 from engine.model.weight_names import check_layers, checked_weights, expected_weights
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving.service import EngineService
@@ -49,7 +49,7 @@ def use(path: Path, random: Random) -> None:
     "".join([*map(stream.step, ids), stream.flush(), *map(tokenizer.token_text, ids)])
     check_layers(file, description.layers)
     checked_weights(file, expected_weights(description), description.tied)
-    uniformity_warning(file)
+    damage_of(file)
     chance = random.random()
     if chance < ANSWERS:
         answer(path)

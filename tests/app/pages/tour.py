@@ -178,6 +178,12 @@ def _wizard(stage: Stage) -> None:
     wizard.main.click()
     until(lambda: wizard.page is wizard.choose and wizard.choose.catalogue.offer is not None)
     stage.show("wizard: catalogue", wizard)
+    catalogue = wizard.choose.catalogue
+    catalogue.search.setText("Gemma 4")
+    until(lambda: bool(wizard.choose.remark))
+    stage.show("wizard: a model with its maker's draft", wizard)
+    catalogue.search.clear()
+    catalogue.table.selectRow(0)
     wizard.back.click()
     stage.show("wizard: this machine", wizard)
     wizard.main.click()

@@ -15,7 +15,7 @@ from app.rendering.formulas import FormulaRenderer
 from app.rendering.text_body import TextBody
 from app.widgets.elided_label import ElidedLabel
 from app.widgets.form_parts import label
-from app.widgets.plain_text import PlainLabel, PlainMessageBox, plain, unmarked
+from app.widgets.plain_text import PlainLabel, PlainMessageBox, plain, unmarked, wrapped
 
 OLD = 1_000_000_000
 
@@ -79,6 +79,20 @@ def test_nothing_is_read_and_everything_is_shown(qtbot: QtBot, picture: Path, fo
     shown(qtbot, lambda: box)
     assert not was_read(picture)
     assert "<" not in unmarked(text)
+
+
+def test_long_lines_of_a_tool_tip_are_broken(qtbot: QtBot) -> None:
+    widths = []
+    for text in ("a sentence " * 40, "one\ntwo <b>"):
+        document = QTextDocument()
+        document.setHtml(wrapped(text))
+        assert document.toPlainText() == text
+        QToolTip.showText(QPoint(10, 10), wrapped(text))
+        qtbot.waitUntil(lambda: bool(tips()))
+        widths.append(tips()[0].width())
+        QToolTip.hideText()
+        qtbot.waitUntil(lambda: not tips())
+    assert widths[1] < widths[0] < 800
 
 
 def test_a_formula_that_is_hovered_over_reads_nothing(

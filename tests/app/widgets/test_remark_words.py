@@ -1,4 +1,4 @@
-"""What there is to remark about an answer, in the window's languages."""
+"""What there is to remark about a load or an answer, in the window's languages."""
 
 import re
 from collections.abc import Iterator
@@ -11,8 +11,16 @@ from PySide6.QtWidgets import QApplication
 from app.settings.chat_options import chat_sections
 from app.settings.program_options import loading_sections
 from app.startup import languages
-from app.widgets.remark_words import about_plan, in_one, words_of
-from engine.protocol.messages import AnswerRemark, PromptsDropped, SmallerPlan, Withheld
+from app.widgets.remark_words import about_plan, in_one, paragraphs, words_of
+from engine.protocol.messages import (
+    OtherSplitting,
+    OtherTemplate,
+    PromptsDropped,
+    Remark,
+    SaferWay,
+    SmallerPlan,
+    Withheld,
+)
 from tests.engine.remarks import REMARKS
 
 PLAN = SmallerPlan(full="ram", vram=0, ram=20, ssd=10, context=512)
@@ -30,7 +38,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
 
 
 def test_every_kind_of_remark_is_worded_and_says_what_to_do(language: str) -> None:
-    assert {type(remark) for remark in REMARKS} == set(get_args(AnswerRemark))
+    assert {type(remark) for remark in REMARKS} == set(get_args(Remark))
     said = [words_of(remark) for remark in REMARKS]
     assert len({words.message for words in said}) == len(REMARKS)
     for words in said:
@@ -46,7 +54,7 @@ def test_every_kind_of_remark_is_worded_and_says_what_to_do(language: str) -> No
 def test_settings_are_called_as_on_their_pages(language: str) -> None:
     names = {option.text for section in [*chat_sections(), *loading_sections()] for option in section.options}
     named = {name for remark in REMARKS for name in re.findall("“(.+?)”", words_of(remark).hint)}
-    assert len(named) == 3
+    assert len(named) == 4
     assert named <= names
 
 
@@ -62,3 +70,23 @@ def test_several_remarks_are_one() -> None:
     both = in_one([PromptsDropped(), Withheld()])
     assert both.message == f"{one.message} {other.message}"
     assert both.hint == f"{one.hint} {other.hint}"
+
+
+def test_what_remarks_have_in_common_is_said_once() -> None:
+    remarks = [OtherSplitting(), PromptsDropped(), OtherTemplate(lacks="draft")]
+    one, other, last = map(words_of, remarks)
+    assert one.hint == last.hint
+    assert in_one(remarks).hint == f"{one.hint} {other.hint}"
+    assert paragraphs(remarks) == [
+        f"{one.message} {last.message} {one.hint}",
+        f"{other.message} {other.hint}",
+    ]
+    assert paragraphs([]) == []
+
+
+def test_a_kernel_that_takes_a_safer_way_is_called_by_what_it_does() -> None:
+    way = SaferWay(kernel="unpack Q4_K bfloat16", failed="triton", fault="wrong", way="torch")
+    assert words_of(way).message == (
+        "The graphics card gives wrong numbers: unpacking weights (Q4_K, bfloat16). Plain PyTorch unpacks "
+        "them instead, which is several times slower."
+    )

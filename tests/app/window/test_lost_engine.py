@@ -76,8 +76,8 @@ def test_the_window_tells_of_the_smaller_plan_after_a_killed_engine_and_returns_
 ) -> None:
     def load(connection: FakeConnection, request: messages.Request) -> None:
         if isinstance(request, messages.Load):
-            smaller = SMALLER if request.smaller else None
-            connection.say(structs.replace(loaded(request.id), smaller_plan=smaller))
+            remarks = [SMALLER] if request.smaller else []
+            connection.say(structs.replace(loaded(request.id), remarks=remarks))
 
     engines.script = load
     engines.last.die(-9)
@@ -108,7 +108,7 @@ def test_a_smaller_plan_can_be_kept_which_is_asked_once_for_all_windows(
 
     def load(connection: FakeConnection, request: messages.Request) -> None:
         if isinstance(request, messages.Load):
-            connection.say(structs.replace(loaded(request.id), smaller_plan=plans.pop(0)))
+            connection.say(structs.replace(loaded(request.id), remarks=[plans.pop(0)]))
 
     window = make_window(FakeEngines(load))
     reach(window, qtbot, State.READY)
@@ -132,7 +132,7 @@ def test_the_window_follows_a_smaller_plan_that_was_taken_during_an_answer(
     question = ask(window, engines, qtbot)
     wanted = window.engine.wanted
     by = structs.replace(engines.last.asked(messages.Load)[0], smaller=1)
-    smaller = structs.replace(loaded(by.id), smaller_plan=SMALLER, context=512)
+    smaller = structs.replace(loaded(by.id), remarks=[SMALLER], context=512)
     said = structs.replace(answer(question, "An answer."), remarks=[SMALLER])
     with qtbot.waitSignal(window.engine.loaded):
         engines.last.say(said, messages.NowLoaded(loaded=smaller, by=by))
@@ -158,6 +158,32 @@ def test_what_there_is_to_remark_about_an_answer_is_said_once_and_stays_in_the_p
     reach(window, qtbot, State.READY)
     assert window.transcript.notice is None
     assert f"{message} {hint}" in window._panes.panel.speed_page.text.text()
+
+
+@pytest.mark.parametrize("others", [[], [SMALLER]])
+def test_what_was_given_up_because_memory_ran_out_while_loading_is_said(
+    others: list[messages.SmallerPlan], make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    remarks = [*others, messages.PromptsDropped()]
+
+    def load(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            own = messages.OwnDraft(speedup=2.0, nbytes=0)
+            connection.say(structs.replace(loaded(request.id), remarks=remarks, own_draft=own))
+
+    window = make_window(FakeEngines(load))
+    reach(window, qtbot, State.READY)
+    notice = window.transcript.notice
+    message, hint = words_of(messages.PromptsDropped())
+    if others:
+        notice.details.click()
+        assert f"{about_plan(SMALLER)} {message}" in texts(notice)
+    else:
+        assert {message, hint} <= set(texts(notice)), "a draft of its own would take more memory"
+        notice.button.click()
+        assert window.transcript.notice is None
+    for said in (message, hint, *map(about_plan, others)):
+        assert said in window.header._details.toolTip()
 
 
 def test_the_log_of_a_lost_engine_is_one_click_away(

@@ -14,10 +14,12 @@ from app.documents.records import Document
 from app.preferences import PreferencesFile
 from app.rendering.message_actions import Action
 from app.store import Store, UnsentMessage
+from app.store.unsent import Unsent
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.conversation.test_find import chat_of
 from tests.app.fake_engine import FakeEngines, answer
+from tests.app.window.test_unsent import damaged
 from tests.app.window.test_window import ask, delta, failure, last_answer, last_request, notice_text
 
 Key = Qt.Key
@@ -279,6 +281,62 @@ def test_what_was_given_back_is_not_doubled_where_the_field_shows_it_otherwise(
     qtbot.keyClicks(window.composer.editor, "?")
     window._unsent.keep()
     assert window.composer.text() == second.composer.text() == "10 km?"
+
+
+@pytest.mark.parametrize("text", ["queued", "queued " * 4_000], ids=["short", "long"])
+def test_what_is_given_back_while_two_windows_have_unstored_changes_is_kept_once(
+    text: str, window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
+) -> None:
+    second = other()
+    chat = opened(store, window, second)
+    file = store.files.keep("notes.txt", Document("text", ["Notes."]))
+    window.composer.write("one")
+    second.composer.write("two")
+    window.core.unsent.put_before(chat, [text], [file])
+    for each in (window, second):
+        each._unsent.keep()
+    kept = store.unsent.of(chat)
+    assert [*kept.pasted, *kept.typed.split("\n\n")] == [text, "one", "two"]
+    assert kept.files == [file]
+    for each in (window, second):
+        assert each.composer.unsent() == kept
+
+
+def test_what_becomes_readable_while_two_windows_have_unstored_changes_is_kept_once(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = other()
+    (chat,) = store.chats.add([chat_of("why?", "because")])
+    store.unsent.keep(chat, UnsentMessage(typed="of yesterday"))
+    with monkeypatch.context() as patched:
+        patched.setattr(Unsent, "of", damaged)
+        for each in (window, second):
+            each.chat.open(chat)
+        window.composer.write("one")
+        window._unsent.keep()
+    qtbot.keyClicks(window.composer.editor, " more")
+    qtbot.keyClicks(second.composer.editor, " too")
+    window.core.unsent.retry()
+    kept = store.unsent.of(chat)
+    assert kept.typed == "of yesterday\n\none more\n\none too"
+    for each in (window, second):
+        assert each.composer.unsent() == kept
+
+
+def test_half_a_character_that_was_pasted_is_stored_otherwise_and_disturbs_nobody_who_writes(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
+) -> None:
+    second = other()
+    chat = opened(store, window, second)
+    editor = window.composer.editor
+    qtbot.keyClicks(editor, "before")
+    editor.insertPlainText(" a\ud83db")
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.waitUntil(lambda: second.composer.text() == "before a?b")
+    assert editor.textCursor().position() == 0
+    assert store.unsent.of(chat) == window.composer.unsent()
+    editor.undo()
+    assert window.composer.text() == "before"
 
 
 def test_another_window_continues_what_could_not_be_stored(

@@ -17,6 +17,7 @@ from app.rendering.message_actions import Action
 from app.settings.dialog import SettingsDialog
 from app.store import Store
 from app.widgets import motion
+from app.widgets.remark_words import words_of
 from app.window.arguments import Arguments
 from app.window.keyboard_page import KeyboardPage
 from app.window.window import Window
@@ -192,19 +193,21 @@ def test_a_model_that_does_not_load_says_why_and_can_be_loaded_again(
 def test_a_probably_damaged_model_is_named_and_the_warning_stays_until_it_is_closed(
     make_window: Callable[..., Window], qtbot: QtBot
 ) -> None:
-    warning = "tiny.gguf is probably <b>damaged</b>."
+    damage = messages.DamagedWeights(model="<b>tiny</b>.gguf", damaged=3, weights=9, first="norm")
+    message, hint = words_of(damage)
 
     def warn(connection: FakeConnection, request: messages.Request) -> None:
         if isinstance(request, messages.Load):
-            connection.say(structs.replace(loaded(request.id), warning=warning))
+            connection.say(structs.replace(loaded(request.id), remarks=[damage]))
 
     engines = FakeEngines(warn)
     window = make_window(engines)
     reach(window, qtbot, State.READY)
-    assert warning in notice_text(window)
+    assert message.startswith("<b>tiny</b>.gguf is probably damaged: in 3 of its 9 weights, such as norm,")
+    assert f"{message} {hint}" in notice_text(window)
     engines.last.say(answer(ask(window, engines, qtbot), "x"))
     reach(window, qtbot, State.READY)
-    assert warning in notice_text(window)
+    assert message in notice_text(window)
     window.transcript.notice.button.click()
     assert window.transcript.notice is None
 

@@ -32,6 +32,7 @@ from tests.engine.heads.test_service import METHODS, answer, write_target
 from tests.engine.models import reference
 from tests.engine.proof.fake_card import with_triton
 from tests.engine.proof.test_card_proof import GPU, Answers
+from tests.engine.remarks import said
 
 engine = test_engine.engine
 tiny_gaps = test_engine.tiny_gaps
@@ -161,7 +162,7 @@ def test_a_product_that_fails_is_done_by_unpacking_from_then_on(compiled, load_p
     warm(session, proof)
     assert ways.taken("product", "Q8_0", torch.float32) == "unpack"
     assert ways.taken("unpack", "Q8_0", torch.float32) == "triton"
-    assert proof.note.startswith(
+    assert said(proof.remarks).startswith(
         "Multiplying by packed weights (Q8_0, float32; triton) does not work on this"
     )
     kept = [

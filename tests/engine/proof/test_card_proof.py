@@ -13,6 +13,7 @@ from engine.machine import Gpu, TorchBuild, stored_speeds
 from engine.proof import ladder, record
 from engine.proof.card_proof import CardProof
 from engine.proof.trial import Trial, TriedWay
+from tests.engine.remarks import said
 
 GPU = Gpu("nvidia", "NVIDIA GeForce RTX 4090", "8d5d", 24 << 30, 20 << 30, "580.10", (8, 9), 31.5)
 KERNELS = [
@@ -129,7 +130,7 @@ def test_the_ways_that_are_right_are_taken_and_told():
     assert ways.taken("unpack", "Q6_K", "bfloat16") == "triton"
     assert ways.taken("graphs") == "launches"
     assert ways.taken("streams") == "two"
-    assert proof.note == (
+    assert said(proof.remarks) == (
         "Unpacking weights (Q4_K, bfloat16; triton) gives wrong numbers on this graphics card, so plain "
         "torch unpacks them, which is several times slower. Replaying a CUDA graph (replay) gives wrong "
         "numbers on this graphics card, so kernels are launched one by one, which is slower."
@@ -155,7 +156,7 @@ def test_a_way_that_is_right_but_slow_is_taken_if_the_safer_one_fails():
     proof = prove(tester, kernels=["halves"])
     assert tester.tested == ["halves card", "halves float32"]
     assert proof.refused is None
-    assert proof.note == ""
+    assert proof.remarks == []
     assert ways.taken("halves") == "card"
     proof.step_back("AcceleratorError")
     assert proof.refused is not None, "a suspected way is not slow"

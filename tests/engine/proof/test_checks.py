@@ -20,6 +20,7 @@ from engine.torch_model import attention
 from engine.torch_model.states import DeltaRows
 from tests.engine.models import ours, reference
 from tests.engine.proof.fake_card import FakeCard, InProcess, sabotage, with_triton
+from tests.engine.remarks import said
 
 KERNELS = [
     "memory",
@@ -97,7 +98,7 @@ def test_a_sound_card_takes_the_fastest_way_everywhere(triton):
     tried, _ = proven(FakeCard())
     assert [(each.kernel, each.outcome) for each in tried] == [(name, "right") for name in KERNELS]
     assert ladder.choices(KERNELS, tried) == {}
-    assert ladder.sentences(KERNELS, tried) == []
+    assert ladder.safer_ways(KERNELS, tried) == []
 
 
 @pytest.mark.parametrize("damage", [None, crash], ids=["wrong", "crashing"])
@@ -113,7 +114,8 @@ def test_a_sabotaged_kernel_takes_one_step_and_results_are_right(
     assert [(each.kernel, each.way) for each in tried if each.outcome != "right"] == [
         (name, fast) for name in concerned
     ]
-    for name, sentence in zip(concerned, ladder.sentences(KERNELS, tried), strict=True):
+    for name, remark in zip(concerned, ladder.safer_ways(KERNELS, tried), strict=True):
+        sentence = said([remark])
         words = "gives wrong numbers" if damage is None else "does not work"
         assert sentence.startswith(ways.LADDERS[kind].task)
         assert all(part in sentence for part in name.split()[1:])

@@ -19,6 +19,7 @@ from engine.serving.load import LoadJob, check, resolve
 from engine.serving.service import EngineService
 from tests.engine.heads.test_service import write_target
 from tests.engine.proof.test_card_proof import Answers
+from tests.engine.remarks import said
 
 GPU = Gpu("nvidia", "NVIDIA GeForce RTX 4090", "8d5d", 24 << 30, 20 << 30, "580.10", (8, 9), 31.5)
 # An engine whose card stops at the first request.
@@ -81,9 +82,9 @@ def proven(target: Path, **options):
 def test_the_kernels_of_the_pair_are_tried_and_progress_is_told(target, ampere, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda **_: ampere)
     tester = answering(monkeypatch)
-    pair, proof, note, events = proven(target, device="auto")
+    pair, proof, remarks, events = proven(target, device="auto")
     assert pair.request.device == "auto"
-    assert note == ""
+    assert remarks == []
     assert proof is not None
     kinds = [place.split()[0] for place in tester.tested]
     others = {"unpack", "product", "scores", "states"} | ({"halves"} if ampere else set())
@@ -94,8 +95,9 @@ def test_the_kernels_of_the_pair_are_tried_and_progress_is_told(target, ampere, 
 
 def test_the_user_is_told_of_a_safer_way(target, monkeypatch):
     answering(monkeypatch, "graphs replay")
-    _, _, note, _ = proven(target, device="cuda")
-    assert note.startswith("Replaying a CUDA graph (replay) gives wrong numbers on this graphics card, so")
+    _, _, remarks, _ = proven(target, device="cuda")
+    start = "Replaying a CUDA graph (replay) gives wrong numbers on this graphics card, so"
+    assert said(remarks).startswith(start)
     assert ways.taken("graphs") == "launches"
 
 
@@ -106,10 +108,10 @@ def test_a_card_that_cannot_multiply_leaves_the_model_to_the_processor(target, m
     loaded = engine.load(request, lambda event: None, lambda: False)
     try:
         assert loaded.device == "cpu"
-        assert loaded.note.startswith("Multiplying matrices (bfloat16; card) gives wrong numbers on this")
-        assert (
+        sentence = said(loaded.remarks)
+        assert sentence.startswith("Multiplying matrices (bfloat16; card) gives wrong numbers on this")
+        assert sentence.endswith(
             "so the processor runs the model; specexec doctor --device cuda checks the card anew."
-            in loaded.note
         )
     finally:
         engine.unload()
@@ -119,9 +121,9 @@ def test_a_card_that_cannot_be_reached_leaves_the_model_to_the_processor_until_t
     target, monkeypatch
 ):
     answering(monkeypatch, reachable=False)
-    pair, proof, note, _ = proven(target, device="auto")
+    pair, proof, remarks, _ = proven(target, device="auto")
     assert (pair.request.device, proof) == ("cpu", None)
-    assert note == (
+    assert said(remarks) == (
         "The graphics card cannot be used now, so the processor runs the model; the next load tries it again."
     )
     with pytest.raises(DeviceUnavailable, match="cannot be used now"):
@@ -155,8 +157,8 @@ def test_after_the_card_has_stopped_the_next_start_takes_one_step(target, monkey
     assert [each for each in kept if each.outcome != "right"] == [
         TriedWay("graphs", "replay", "suspected", "RuntimeError")
     ]
-    _, _, note, _ = proven(target, device="auto")
-    assert note == (
+    _, _, remarks, _ = proven(target, device="auto")
+    assert said(remarks) == (
         "Replaying a CUDA graph (replay) may have stopped the graphics card, so kernels are launched one by "
         "one, which is slower."
     )

@@ -15,7 +15,7 @@ SMALLER = protocol.SmallerPlan(full="ram", vram=0, ram=20, ssd=10, context=512)
 
 def test_the_client_that_asked_and_those_that_come_later_learn_of_the_smaller_plan(monkeypatch):
     load, asked = protocol.Load(id=1), protocol.Chat(id=2, messages=[], options=protocol.Options())
-    full, smaller = loaded(1), structs.replace(loaded(1), smaller_plan=SMALLER)
+    full, smaller = loaded(1), structs.replace(loaded(1), remarks=[SMALLER])
     server, client, engine = Server(), Mock(), Mock()
 
     def load_models(*how):

@@ -26,6 +26,7 @@ from engine.torch_model import loader
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.conftest import model_file
 from tests.engine.models import reference
+from tests.engine.remarks import said
 
 GIB = 2**30
 QUESTION = [Message("user", "Why is the sky blue?")]
@@ -132,7 +133,7 @@ def test_a_model_is_loaded_as_planned_and_an_answer_corrects_later_plans():
     plan = engine.fitted.plan
     assert (plan.fit, plan.device, plan.context) == ("in RAM", "cpu", loaded.context)
     assert loaded.target.packed == (not plan.target_unpacked)
-    assert loaded.note == ""
+    assert loaded.remarks == []
     assert planner.history() == ()
     ask(engine, drafter="none")
     assert planner.history() == (), "plain decoding measures no trees"
@@ -371,7 +372,7 @@ def test_a_limit_that_is_not_free_is_lowered_and_the_user_is_told(monkeypatch):
     monkeypatch.setattr(fit, "own_nbytes", lambda: 0)
     monkeypatch.setattr(fit.planner, "profile_of", lambda *known: replace(real(*known), ram=5 * GIB // 4))
     loaded = load(engine := EngineService(), ram_limit=8)
-    assert "of RAM are free for weights, less than the limit of 8.0 GiB" in loaded.note
+    assert "of RAM are free for weights, less than the limit of 8.0 GiB" in said(loaded.remarks)
     assert engine.fitted.plan.ram_limit_nbytes < GIB
     assert ask(engine).tokens > 0
     engine.unload()

@@ -15,10 +15,11 @@ import torch
 from safetensors.numpy import load_file, save_file
 
 from engine import firsts, planner
+from engine.cli.remarks import about_load, about_remark
 from engine.errors import BadCheckpoint, BadOption, Interrupted, VocabularyMismatch
 from engine.model import substitute_files
 from engine.model.interface import Model
-from engine.protocol import Chat, Load, Loaded, Message, Options
+from engine.protocol import Chat, Load, Loaded, Message, Options, OtherTemplate
 from engine.serving import load as steps
 from engine.serving.fit import Fitted
 from engine.serving.service import EngineService
@@ -89,8 +90,10 @@ def test_a_draft_that_fits_badly_runs_with_a_remark(
     with caplog.at_level(logging.WARNING, logger=steps.__name__):
         loaded = load(target, draft)
     remark = "The target has no chat template; the draft was trained with one."
-    assert loaded.note == remark
-    assert [record.getMessage() for record in caplog.records if remark in record.getMessage()]
+    assert loaded.remarks == [OtherTemplate(lacks="target")]
+    assert remark in about_load(loaded)
+    logged = str(loaded.remarks[0])
+    assert [record.getMessage() for record in caplog.records if logged in record.getMessage()]
 
 
 def test_the_longest_context_told_is_the_most_that_is_allowed(target: Path, draft: Path) -> None:
@@ -156,7 +159,7 @@ def test_each_tokenizer_is_loaded_once(
         return original(checkpoint)
 
     monkeypatch.setattr(steps, "load_tokenizer", counted)
-    assert load(target, draft).note == ""
+    assert load(target, draft).remarks == []
     assert tokenizers == [target, draft]
     assert not [record for record in caplog.records if record.name == steps.__name__]
 
@@ -216,15 +219,15 @@ def test_a_cache_in_8_bits_is_refused_for_a_model_that_compiled_passes_do_not_co
 def test_files_whose_numbers_are_all_the_same_are_loaded_with_a_warning(
     target: Path, draft: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert not load(target, draft).warning
+    assert not load(target, draft).damage
     file = draft / "model.safetensors"
     tensors = {name: np.zeros_like(array) for name, array in load_file(file).items()}
     file.unlink()  # its arrays may still be mapped
     save_file(tensors, file, {"format": "pt"})
     with caplog.at_level(logging.WARNING, logger=steps.__name__):
-        warning = load(target, draft).warning
-    assert warning.startswith("draft is probably damaged: in ")
-    assert [record.getMessage() for record in caplog.records if record.getMessage() == warning]
+        (damage,) = load(target, draft).damage
+    assert about_remark(damage).startswith("draft is probably damaged: in ")
+    assert [record.getMessage() for record in caplog.records if str(damage) in record.getMessage()]
 
 
 def test_a_streamed_target_drafts_for_itself(

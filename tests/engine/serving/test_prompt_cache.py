@@ -4,6 +4,7 @@ import pytest
 
 from engine import protocol
 from engine.protocol import Chat, Forget, Load, Message, Options
+from engine.serving import load as steps
 from engine.serving.service import EngineService
 from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
@@ -133,6 +134,29 @@ def test_where_memory_runs_out_other_conversations_give_way_first(monkeypatch):
     assert done.remarks == [protocol.PromptsDropped()]
     assert engine.fitted.plan == plan
     assert not any(part.what == "prompt_cache" for part in done.memory.parts)
+    engine.unload()
+
+
+@pytest.mark.parametrize("fails", [1, 2])
+def test_what_was_given_up_because_memory_ran_out_is_said_of_a_load_too(fails, monkeypatch):
+    engine = engine_with()
+    for subject in SUBJECTS:
+        Talk(engine, subject).turn()
+    tries, build = [], steps.build
+
+    def build_where_memory_allows(*arguments):
+        tries.append(1)
+        if len(tries) <= fails:
+            raise MemoryError
+        return build(*arguments)
+
+    monkeypatch.setattr(steps, "build", build_where_memory_allows)
+    loaded = engine.load(Load(id=2, device="cpu", context=1024), lambda event: None, lambda: False)
+    plans = [loaded.smaller_plan] if fails == 2 else []
+    assert loaded.remarks == [*plans, protocol.PromptsDropped()]
+    assert loaded.shortages == loaded.remarks
+    answer = Talk(engine, "the moon").turn()
+    assert answer.remarks == [], "the load has said it"
     engine.unload()
 
 

@@ -10,6 +10,7 @@ from engine.protocol import Chat, Load, Message, Options
 from engine.serving.service import EngineService
 from tests.engine.heads.test_service import write_target
 from tests.engine.models import reference
+from tests.engine.remarks import said
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_it_answers_turn_after_turn_and_says_what_is_left_out(folder):
     )
     loaded = engine.load(request, lambda event: None, lambda: False)
     try:
-        assert "its encoder of images or sound is not loaded" in loaded.note
+        assert "its encoder of images or sound is not loaded" in said(loaded.remarks)
         sequence = engine.session.pair.target
         assert loaded.memory.ram >= sequence.cache.nbytes > 0
         answers = {}

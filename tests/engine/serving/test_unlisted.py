@@ -12,6 +12,7 @@ from engine.serving.service import EngineService
 from engine.torch_model import proof
 from tests.engine.heads.test_service import write_target
 from tests.engine.models import COMMON
+from tests.engine.remarks import said
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_it_answers_and_the_user_is_told_that_it_is_not_listed(folder):
     engine = EngineService()
     loaded = load(engine, folder)
     try:
-        assert "The architecture arcee of model is not listed" in loaded.note
+        assert "The architecture arcee of model is not listed" in said(loaded.remarks)
         request = Chat(
             id=2, messages=[Message("user", "HELLO")], options=Options(drafter="none", max_new_tokens=4)
         )
@@ -43,7 +44,7 @@ def test_it_answers_and_the_user_is_told_that_it_is_not_listed(folder):
         engine.unload()
     listed = load(engine, write_target(folder.parent / "listed"))
     engine.unload()
-    assert "not listed" not in listed.note
+    assert "not listed" not in said(listed.remarks)
 
 
 def test_what_differs_is_said_before_weights_are_read(folder, monkeypatch):
