@@ -278,7 +278,7 @@ class EngineService:
         about_card: Sequence[protocol.LoadRemark] = self._about_card
         if self._proof:
             about_card = self._proof.remarks  # a kernel may have failed since the card was proven
-        remarks = [*dropped, *about_card]
+        remarks: list[protocol.LoadRemark] = [*dropped, *about_card]
         try:
             self.loaded = loaded_event(self._pair.request.id, self._pair, self.fitted, self.session, remarks)
         except BaseException:  # the disk is asked once more
