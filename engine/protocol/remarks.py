@@ -73,9 +73,7 @@ class LittleFreeRam(Struct, frozen=True, kw_only=True, tag_field="kind", tag="li
     limit_nbytes: int
 
 
-class UnlistedArchitecture(
-    Struct, frozen=True, kw_only=True, tag_field="kind", tag="unlisted_architecture"
-):
+class UnlistedArchitecture(Struct, frozen=True, kw_only=True, tag_field="kind", tag="unlisted_architecture"):
     """A model's architecture is not declared. A small random model of it has passed the proof."""
 
     model: str

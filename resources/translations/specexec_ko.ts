@@ -5451,6 +5451,129 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>kernels</name>
+        <message>
+            <source>Copying and computing take turns instead, which is slower.</source>
+            <translation>대신 복사와 계산을 번갈아 하며, 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>It is computed in float32 instead, which is slower.</source>
+            <translation>대신 float32로 계산하며, 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>It is computed step by step instead, which is slower.</source>
+            <translation>대신 단계별로 계산하며, 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>Kernels are launched one by one instead, which is slower.</source>
+            <translation>대신 커널을 하나씩 실행하며, 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>Matrices are multiplied in float32 instead.</source>
+            <translation>대신 float32로 행렬을 곱합니다.</translation>
+        </message>
+        <message>
+            <source>On the graphics card, this ends the program: {}.</source>
+            <translation>그래픽 카드에서 프로그램을 종료시킵니다: {}.</translation>
+        </message>
+        <message>
+            <source>Plain PyTorch unpacks them instead, which is several times slower.</source>
+            <translation>대신 일반 PyTorch로 풀며, 몇 배 느립니다.</translation>
+        </message>
+        <message>
+            <source>Systems of equations are solved row by row instead, which is slower.</source>
+            <translation>대신 연립방정식을 행별로 풀며, 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>The driver copies weights through its own buffer, which is slower.</source>
+            <translation>드라이버가 자체 버퍼를 거쳐 가중치를 복사하며, 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>The graphics card gives wrong numbers: {}.</source>
+            <translation>그래픽 카드가 잘못된 수를 계산합니다: {}.</translation>
+        </message>
+        <message>
+            <source>The graphics card is slow: {}.</source>
+            <translation>그래픽 카드에서 느립니다: {}.</translation>
+        </message>
+        <message>
+            <source>The processor computes it instead.</source>
+            <translation>대신 프로세서가 계산합니다.</translation>
+        </message>
+        <message>
+            <source>The processor unpacks them instead, which is much slower.</source>
+            <translation>대신 프로세서가 풀며, 훨씬 느립니다.</translation>
+        </message>
+        <message>
+            <source>The weights are unpacked first instead, which is slower for few tokens.</source>
+            <translation>대신 가중치를 먼저 풀며, 토큰이 적을 때 더 느립니다.</translation>
+        </message>
+        <message>
+            <source>This does not end on the graphics card: {}.</source>
+            <translation>그래픽 카드에서 끝나지 않습니다: {}.</translation>
+        </message>
+        <message>
+            <source>This does not work on the graphics card: {}.</source>
+            <translation>그래픽 카드에서 작동하지 않습니다: {}.</translation>
+        </message>
+        <message>
+            <source>This may have stopped the graphics card: {}.</source>
+            <translation>그래픽 카드를 멈추게 했을 수 있습니다: {}.</translation>
+        </message>
+        <message>
+            <source>attention</source>
+            <translation>어텐션</translation>
+        </message>
+        <message>
+            <source>attention with sinks or capped scores</source>
+            <translation>싱크가 있거나 점수를 제한하는 어텐션</translation>
+        </message>
+        <message>
+            <source>copying from pinned memory</source>
+            <translation>고정 메모리에서의 복사</translation>
+        </message>
+        <message>
+            <source>copying while computing</source>
+            <translation>계산과 동시에 하는 복사</translation>
+        </message>
+        <message>
+            <source>copying within its memory</source>
+            <translation>카드 메모리 안에서의 복사</translation>
+        </message>
+        <message>
+            <source>layers with states</source>
+            <translation>상태가 있는 레이어</translation>
+        </message>
+        <message>
+            <source>multiplying by packed weights</source>
+            <translation>풀지 않은 가중치와의 곱셈</translation>
+        </message>
+        <message>
+            <source>multiplying in float16</source>
+            <translation>float16 곱셈</translation>
+        </message>
+        <message>
+            <source>multiplying matrices</source>
+            <translation>행렬 곱셈</translation>
+        </message>
+        <message>
+            <source>replaying a CUDA graph</source>
+            <translation>CUDA 그래프 재생</translation>
+        </message>
+        <message>
+            <source>the noise for sampling</source>
+            <translation>샘플링용 노이즈</translation>
+        </message>
+        <message>
+            <source>unpacking weights</source>
+            <translation>가중치 풀기</translation>
+        </message>
+        <message>
+            <source>{} ({})</source>
+            <translation>{}({})</translation>
+        </message>
+    </context>
+    <context>
         <name>link_question</name>
         <message>
             <source>Links of this kind are not opened.</source>
@@ -6017,6 +6140,18 @@ other: everything else</source>
     <context>
         <name>remarks</name>
         <message>
+            <source>An answer of the target ends with {}, one of the draft with {}.</source>
+            <translation>답변을 끝내는 토큰이 다릅니다. 타깃: {}, 드래프트: {}.</translation>
+        </message>
+        <message>
+            <source>Answers stay right, but more of the draft's guesses are wrong. Another draft may be faster.</source>
+            <translation>답변은 그대로 정확하지만, 드래프트의 추측이 더 자주 빗나갑니다. 다른 드래프트가 더 빠를 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Answers stay right. After an update of its driver, the graphics card is checked anew.</source>
+            <translation>답변은 그대로 정확합니다. 드라이버를 업데이트하면 그래픽 카드를 다시 검사합니다.</translation>
+        </message>
+        <message>
             <source>Ask in other words, or choose another model.</source>
             <translation>다른 말로 물어보거나 다른 모델을 선택하세요.</translation>
         </message>
@@ -6027,6 +6162,14 @@ other: everything else</source>
         <message>
             <source>Close other programs, or set a smaller “Other chats in RAM” in the settings.</source>
             <translation>다른 프로그램을 닫거나, 설정에서 “RAM에 보관할 다른 대화”를 더 작게 정하세요.</translation>
+        </message>
+        <message>
+            <source>Close other programs, or set a smaller “RAM for the target” in the settings.</source>
+            <translation>다른 프로그램을 닫거나, 설정에서 “타깃에 쓸 RAM”을 더 작게 정하세요.</translation>
+        </message>
+        <message>
+            <source>Delete the model in the settings, then download it again.</source>
+            <translation>설정에서 모델을 삭제한 뒤 다시 다운로드하세요.</translation>
         </message>
         <message>
             <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
@@ -6041,6 +6184,10 @@ other: everything else</source>
             <translation>드래프트와 타깃이 번갈아 실행되었습니다. 타깃이 모두 메모리에 있어, 가중치를 기다리며 드래프트에 차례를 내줄 때가 없습니다.</translation>
         </message>
         <message>
+            <source>If its answers make no sense, choose another model.</source>
+            <translation>답변이 말이 되지 않으면 다른 모델을 선택하세요.</translation>
+        </message>
+        <message>
             <source>If you do not need them, turn “Log-probabilities” off in this chat's settings.</source>
             <translation>필요하지 않으면 이 대화의 설정에서 “로그 확률”을 끄세요.</translation>
         </message>
@@ -6051,6 +6198,10 @@ other: everything else</source>
         <message>
             <source>It does without its own layer for drafts.</source>
             <translation>초안을 작성하는 자체 레이어는 쓰지 않습니다.</translation>
+        </message>
+        <message>
+            <source>It sees no pictures and hears no sound: describe them in words.</source>
+            <translation>그림을 보거나 소리를 듣지 못하므로, 말로 설명해 주세요.</translation>
         </message>
         <message>
             <source>Its layers: {}. Its context: {} tokens.</source>
@@ -6065,8 +6216,44 @@ other: everything else</source>
             <translation>메모리가 부족해져 모델을 더 작은 구성으로 불러왔습니다.</translation>
         </message>
         <message>
+            <source>Only {} of RAM are free for weights, less than the limit of {}.</source>
+            <translation>가중치에 쓸 수 있는 RAM이 {}뿐이어서, 설정한 한도 {}보다 적습니다.</translation>
+        </message>
+        <message>
+            <source>So the processor runs the model.</source>
+            <translation>그래서 프로세서가 모델을 실행합니다.</translation>
+        </message>
+        <message>
+            <source>Special tokens differ: token {} is {} in the target and {} in the draft.</source>
+            <translation>특수 토큰이 다릅니다. 토큰 {}번이 타깃에서는 {}, 드래프트에서는 {}입니다.</translation>
+        </message>
+        <message>
+            <source>Special tokens that only one of target and draft has: {}. The first is {}.</source>
+            <translation>타깃과 드래프트 중 한쪽에만 있는 특수 토큰: {}개. 첫 번째는 {}입니다.</translation>
+        </message>
+        <message>
+            <source>The draft has no chat template: it was not trained on conversations.</source>
+            <translation>드래프트에는 대화 템플릿이 없습니다. 대화로 학습되지 않은 모델입니다.</translation>
+        </message>
+        <message>
+            <source>The draft splits text into other tokens than the target.</source>
+            <translation>드래프트는 텍스트를 타깃과 다른 토큰으로 나눕니다.</translation>
+        </message>
+        <message>
+            <source>The draft was trained with another chat template than the target.</source>
+            <translation>드래프트는 타깃과 다른 대화 템플릿으로 학습되었습니다.</translation>
+        </message>
+        <message>
+            <source>The graphics card cannot be used now.</source>
+            <translation>지금은 그래픽 카드를 쓸 수 없습니다.</translation>
+        </message>
+        <message>
             <source>The graphics card's memory ran out, so the model was loaded by a smaller plan.</source>
             <translation>그래픽 카드의 메모리가 부족해져 모델을 더 작은 구성으로 불러왔습니다.</translation>
+        </message>
+        <message>
+            <source>The next load tries it again. If that does not help, restart the computer.</source>
+            <translation>다음에 불러올 때 다시 시도합니다. 그래도 되지 않으면 컴퓨터를 다시 시작하세요.</translation>
         </message>
         <message>
             <source>The server told the probabilities of {} of {} tokens only.</source>
@@ -6077,8 +6264,28 @@ other: everything else</source>
             <translation>서버가 답변의 일부를 내보내지 않았습니다.</translation>
         </message>
         <message>
+            <source>The target has no chat template, but the draft was trained with one.</source>
+            <translation>타깃에는 대화 템플릿이 없지만, 드래프트는 대화 템플릿으로 학습되었습니다.</translation>
+        </message>
+        <message>
             <source>The text is the same. There is nothing to do.</source>
             <translation>답변의 내용은 같습니다. 따로 하실 일은 없습니다.</translation>
+        </message>
+        <message>
+            <source>Tokens that are special to one of target and draft only: {}. The first is {}.</source>
+            <translation>타깃과 드래프트 중 한쪽만 특수 토큰으로 다루는 토큰: {}개. 첫 번째는 {}입니다.</translation>
+        </message>
+        <message>
+            <source>Update the driver of the graphics card: the next load then checks the card anew.</source>
+            <translation>그래픽 카드의 드라이버를 업데이트하세요. 다음에 불러올 때 카드를 다시 검사합니다.</translation>
+        </message>
+        <message>
+            <source>no token</source>
+            <translation>토큰 없음</translation>
+        </message>
+        <message>
+            <source>{} has an architecture that is not listed, {}. A small random model of it was tested, and computes what it should.</source>
+            <translation>{0}의 아키텍처 {1}은(는) 목록에 없습니다. 같은 구조의 작은 무작위 모델로 시험했고, 계산 결과가 맞았습니다.</translation>
         </message>
         <message>
             <source>{} in RAM</source>
@@ -6089,8 +6296,16 @@ other: everything else</source>
             <translation>VRAM에 {}개</translation>
         </message>
         <message>
+            <source>{} is probably damaged: in {} of its {} weights, such as {}, all numbers are the same. Its answers may make no sense.</source>
+            <translation>{0}이(가) 손상된 것 같습니다. 가중치 {2}개 중 {1}개에서 모든 수가 같습니다(예: {3}). 답변이 말이 되지 않을 수 있습니다.</translation>
+        </message>
+        <message>
             <source>{} on the disk</source>
             <translation>디스크에 {}개</translation>
+        </message>
+        <message>
+            <source>{} runs as a model of text: its encoder of images or sound is not loaded.</source>
+            <translation>{}은(는) 텍스트 모델로 실행됩니다. 이미지나 소리를 읽는 인코더는 불러오지 않습니다.</translation>
         </message>
         <message>
             <source>“Drafter” in this chat's settings offers others.</source>
@@ -6676,14 +6891,6 @@ other: everything else</source>
             <translation>이 모델의 아키텍처는 아주 작은 무작위 모델로만 시험되었습니다.</translation>
         </message>
         <message>
-            <source>Its maker's draft, {}, is downloaded with it; the estimate is without that draft.</source>
-            <translation>제작사가 만든 드래프트 {}도 함께 다운로드됩니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
-        </message>
-        <message>
-            <source>Its maker's draft, {}, is on this machine; the estimate is without that draft.</source>
-            <translation>제작사가 만든 드래프트 {}이(가) 이 컴퓨터에 있습니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
-        </message>
-        <message>
             <source>Memory</source>
             <translation>메모리</translation>
         </message>
@@ -6742,6 +6949,14 @@ other: everything else</source>
         <message>
             <source>{} + draft {}</source>
             <translation>{} + 드래프트 {}</translation>
+        </message>
+        <message>
+            <source>{} has its maker's draft, {}, on this machine. The estimate is without that draft.</source>
+            <translation>{} 모델을 위해 제작사가 만든 드래프트 {}이(가) 이 컴퓨터에 있습니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
+        </message>
+        <message>
+            <source>{} is downloaded with its maker's draft, {}. The estimate is without that draft.</source>
+            <translation>{} 모델은 제작사가 만든 드래프트 {}와(과) 함께 다운로드됩니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
         </message>
         <message>
             <source>{} · account required</source>

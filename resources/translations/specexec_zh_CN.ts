@@ -5451,6 +5451,129 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>kernels</name>
+        <message>
+            <source>Copying and computing take turns instead, which is slower.</source>
+            <translation>改为轮流复制和计算，速度较慢。</translation>
+        </message>
+        <message>
+            <source>It is computed in float32 instead, which is slower.</source>
+            <translation>改用 float32 计算，速度较慢。</translation>
+        </message>
+        <message>
+            <source>It is computed step by step instead, which is slower.</source>
+            <translation>改为逐步计算，速度较慢。</translation>
+        </message>
+        <message>
+            <source>Kernels are launched one by one instead, which is slower.</source>
+            <translation>改为逐个启动内核，速度较慢。</translation>
+        </message>
+        <message>
+            <source>Matrices are multiplied in float32 instead.</source>
+            <translation>改用 float32 计算矩阵乘法。</translation>
+        </message>
+        <message>
+            <source>On the graphics card, this ends the program: {}.</source>
+            <translation>在显卡上会使程序终止：{}。</translation>
+        </message>
+        <message>
+            <source>Plain PyTorch unpacks them instead, which is several times slower.</source>
+            <translation>改由普通 PyTorch 解包，速度慢数倍。</translation>
+        </message>
+        <message>
+            <source>Systems of equations are solved row by row instead, which is slower.</source>
+            <translation>改为逐行求解方程组，速度较慢。</translation>
+        </message>
+        <message>
+            <source>The driver copies weights through its own buffer, which is slower.</source>
+            <translation>驱动程序通过自己的缓冲区复制权重，速度较慢。</translation>
+        </message>
+        <message>
+            <source>The graphics card gives wrong numbers: {}.</source>
+            <translation>显卡算出错误的数值：{}。</translation>
+        </message>
+        <message>
+            <source>The graphics card is slow: {}.</source>
+            <translation>在显卡上速度慢：{}。</translation>
+        </message>
+        <message>
+            <source>The processor computes it instead.</source>
+            <translation>改由处理器计算。</translation>
+        </message>
+        <message>
+            <source>The processor unpacks them instead, which is much slower.</source>
+            <translation>改由处理器解包，速度慢得多。</translation>
+        </message>
+        <message>
+            <source>The weights are unpacked first instead, which is slower for few tokens.</source>
+            <translation>改为先解包权重，词元少时速度较慢。</translation>
+        </message>
+        <message>
+            <source>This does not end on the graphics card: {}.</source>
+            <translation>在显卡上无法结束：{}。</translation>
+        </message>
+        <message>
+            <source>This does not work on the graphics card: {}.</source>
+            <translation>在显卡上无法进行：{}。</translation>
+        </message>
+        <message>
+            <source>This may have stopped the graphics card: {}.</source>
+            <translation>可能导致了显卡停止：{}。</translation>
+        </message>
+        <message>
+            <source>attention</source>
+            <translation>注意力</translation>
+        </message>
+        <message>
+            <source>attention with sinks or capped scores</source>
+            <translation>带汇点或分数上限的注意力</translation>
+        </message>
+        <message>
+            <source>copying from pinned memory</source>
+            <translation>从锁页内存复制</translation>
+        </message>
+        <message>
+            <source>copying while computing</source>
+            <translation>边计算边复制</translation>
+        </message>
+        <message>
+            <source>copying within its memory</source>
+            <translation>显存内复制</translation>
+        </message>
+        <message>
+            <source>layers with states</source>
+            <translation>带状态的层</translation>
+        </message>
+        <message>
+            <source>multiplying by packed weights</source>
+            <translation>与未解包的权重相乘</translation>
+        </message>
+        <message>
+            <source>multiplying in float16</source>
+            <translation>float16 乘法</translation>
+        </message>
+        <message>
+            <source>multiplying matrices</source>
+            <translation>矩阵乘法</translation>
+        </message>
+        <message>
+            <source>replaying a CUDA graph</source>
+            <translation>重放 CUDA 图</translation>
+        </message>
+        <message>
+            <source>the noise for sampling</source>
+            <translation>采样噪声</translation>
+        </message>
+        <message>
+            <source>unpacking weights</source>
+            <translation>解包权重</translation>
+        </message>
+        <message>
+            <source>{} ({})</source>
+            <translation>{}（{}）</translation>
+        </message>
+    </context>
+    <context>
         <name>link_question</name>
         <message>
             <source>Links of this kind are not opened.</source>
@@ -6017,6 +6140,18 @@ other: everything else</source>
     <context>
         <name>remarks</name>
         <message>
+            <source>An answer of the target ends with {}, one of the draft with {}.</source>
+            <translation>结束回答的词元不同：目标模型为 {}，草稿模型为 {}。</translation>
+        </message>
+        <message>
+            <source>Answers stay right, but more of the draft's guesses are wrong. Another draft may be faster.</source>
+            <translation>回答仍然正确，但草稿模型的猜测会更常出错。换一个草稿模型可能更快。</translation>
+        </message>
+        <message>
+            <source>Answers stay right. After an update of its driver, the graphics card is checked anew.</source>
+            <translation>回答仍然正确。更新驱动程序后会重新检查显卡。</translation>
+        </message>
+        <message>
             <source>Ask in other words, or choose another model.</source>
             <translation>请换一种说法提问，或选择其他模型。</translation>
         </message>
@@ -6027,6 +6162,14 @@ other: everything else</source>
         <message>
             <source>Close other programs, or set a smaller “Other chats in RAM” in the settings.</source>
             <translation>请关闭其他程序，或在设置中把“内存中的其他对话”调小。</translation>
+        </message>
+        <message>
+            <source>Close other programs, or set a smaller “RAM for the target” in the settings.</source>
+            <translation>请关闭其他程序，或在设置中把“目标模型的内存”调小。</translation>
+        </message>
+        <message>
+            <source>Delete the model in the settings, then download it again.</source>
+            <translation>请在设置中删除该模型，然后重新下载。</translation>
         </message>
         <message>
             <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
@@ -6041,6 +6184,10 @@ other: everything else</source>
             <translation>草稿模型与目标模型轮流运行：目标模型完全在内存中，从不等待权重，因此草稿模型没有可继续起草的时机。</translation>
         </message>
         <message>
+            <source>If its answers make no sense, choose another model.</source>
+            <translation>如果它的回答没有意义，请选择其他模型。</translation>
+        </message>
+        <message>
             <source>If you do not need them, turn “Log-probabilities” off in this chat's settings.</source>
             <translation>如果不需要，请在此对话的设置中关闭“对数概率”。</translation>
         </message>
@@ -6051,6 +6198,10 @@ other: everything else</source>
         <message>
             <source>It does without its own layer for drafts.</source>
             <translation>不使用自带的起草层。</translation>
+        </message>
+        <message>
+            <source>It sees no pictures and hears no sound: describe them in words.</source>
+            <translation>它看不到图片，也听不到声音：请用文字描述。</translation>
         </message>
         <message>
             <source>Its layers: {}. Its context: {} tokens.</source>
@@ -6065,8 +6216,44 @@ other: everything else</source>
             <translation>内存不足，因此模型是按较小的方案加载的。</translation>
         </message>
         <message>
+            <source>Only {} of RAM are free for weights, less than the limit of {}.</source>
+            <translation>可用于权重的内存只有 {}，低于设定的上限 {}。</translation>
+        </message>
+        <message>
+            <source>So the processor runs the model.</source>
+            <translation>因此由处理器运行模型。</translation>
+        </message>
+        <message>
+            <source>Special tokens differ: token {} is {} in the target and {} in the draft.</source>
+            <translation>特殊词元不同：词元 {} 在目标模型中是 {}，在草稿模型中是 {}。</translation>
+        </message>
+        <message>
+            <source>Special tokens that only one of target and draft has: {}. The first is {}.</source>
+            <translation>目标模型和草稿模型中只有一方拥有的特殊词元：{} 个。第一个是 {}。</translation>
+        </message>
+        <message>
+            <source>The draft has no chat template: it was not trained on conversations.</source>
+            <translation>草稿模型没有对话模板：它没有用对话训练过。</translation>
+        </message>
+        <message>
+            <source>The draft splits text into other tokens than the target.</source>
+            <translation>草稿模型把文本切分成与目标模型不同的词元。</translation>
+        </message>
+        <message>
+            <source>The draft was trained with another chat template than the target.</source>
+            <translation>草稿模型训练时使用的对话模板与目标模型不同。</translation>
+        </message>
+        <message>
+            <source>The graphics card cannot be used now.</source>
+            <translation>显卡目前无法使用。</translation>
+        </message>
+        <message>
             <source>The graphics card's memory ran out, so the model was loaded by a smaller plan.</source>
             <translation>显存不足，因此模型是按较小的方案加载的。</translation>
+        </message>
+        <message>
+            <source>The next load tries it again. If that does not help, restart the computer.</source>
+            <translation>下次加载时会再次尝试。如果仍然不行，请重新启动计算机。</translation>
         </message>
         <message>
             <source>The server told the probabilities of {} of {} tokens only.</source>
@@ -6077,8 +6264,28 @@ other: everything else</source>
             <translation>服务器没有给出回答的一部分。</translation>
         </message>
         <message>
+            <source>The target has no chat template, but the draft was trained with one.</source>
+            <translation>目标模型没有对话模板，但草稿模型是用对话模板训练的。</translation>
+        </message>
+        <message>
             <source>The text is the same. There is nothing to do.</source>
             <translation>回答的文本相同，无需任何操作。</translation>
+        </message>
+        <message>
+            <source>Tokens that are special to one of target and draft only: {}. The first is {}.</source>
+            <translation>目标模型和草稿模型中只有一方视为特殊的词元：{} 个。第一个是 {}。</translation>
+        </message>
+        <message>
+            <source>Update the driver of the graphics card: the next load then checks the card anew.</source>
+            <translation>请更新显卡的驱动程序：下次加载时会重新检查显卡。</translation>
+        </message>
+        <message>
+            <source>no token</source>
+            <translation>无词元</translation>
+        </message>
+        <message>
+            <source>{} has an architecture that is not listed, {}. A small random model of it was tested, and computes what it should.</source>
+            <translation>{0} 的架构 {1} 不在列表中。已用同一架构的小型随机模型测试，计算结果正确。</translation>
         </message>
         <message>
             <source>{} in RAM</source>
@@ -6089,8 +6296,16 @@ other: everything else</source>
             <translation>显存中 {} 层</translation>
         </message>
         <message>
+            <source>{} is probably damaged: in {} of its {} weights, such as {}, all numbers are the same. Its answers may make no sense.</source>
+            <translation>{0} 可能已损坏：它的 {2} 个权重中有 {1} 个（例如 {3}）的所有数值都相同。回答可能没有意义。</translation>
+        </message>
+        <message>
             <source>{} on the disk</source>
             <translation>磁盘上 {} 层</translation>
+        </message>
+        <message>
+            <source>{} runs as a model of text: its encoder of images or sound is not loaded.</source>
+            <translation>{} 作为文本模型运行：不加载其图像或声音编码器。</translation>
         </message>
         <message>
             <source>“Drafter” in this chat's settings offers others.</source>
@@ -6676,14 +6891,6 @@ other: everything else</source>
             <translation>其架构仅用极小的随机模型测试过。</translation>
         </message>
         <message>
-            <source>Its maker's draft, {}, is downloaded with it; the estimate is without that draft.</source>
-            <translation>将同时下载其开发者提供的草稿模型 {}；估计值未计入该草稿模型。</translation>
-        </message>
-        <message>
-            <source>Its maker's draft, {}, is on this machine; the estimate is without that draft.</source>
-            <translation>其开发者提供的草稿模型 {} 已在本机；估计值未计入该草稿模型。</translation>
-        </message>
-        <message>
             <source>Memory</source>
             <translation>内存</translation>
         </message>
@@ -6742,6 +6949,14 @@ other: everything else</source>
         <message>
             <source>{} + draft {}</source>
             <translation>{} + 草稿模型 {}</translation>
+        </message>
+        <message>
+            <source>{} has its maker's draft, {}, on this machine. The estimate is without that draft.</source>
+            <translation>{} 的开发者提供的草稿模型 {} 已在本机。估计值未计入该草稿模型。</translation>
+        </message>
+        <message>
+            <source>{} is downloaded with its maker's draft, {}. The estimate is without that draft.</source>
+            <translation>{} 将与其开发者提供的草稿模型 {} 一同下载。估计值未计入该草稿模型。</translation>
         </message>
         <message>
             <source>{} · account required</source>

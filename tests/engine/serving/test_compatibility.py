@@ -139,9 +139,7 @@ def test_text_split_into_different_tokens_is_remarked() -> None:
         ("{{ raise_exception('no') }}", None),
     ],
 )
-def test_a_different_chat_template_is_remarked(
-    template: str | None, lacks: Literal["draft"] | None
-) -> None:
+def test_a_different_chat_template_is_remarked(template: str | None, lacks: Literal["draft"] | None) -> None:
     assert check(model(), model(chat_template=template)) == [OtherTemplate(lacks=lacks)]
 
 
