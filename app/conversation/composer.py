@@ -154,7 +154,7 @@ class Composer(QFrame):
 
     @property
     def _typed(self) -> str:
-        """The text in the field, which may show halves of characters that cannot be stored."""
+        """The text in the field; halves of characters, which Qt may pass on, are replaced as the store does."""
         return well_formed(self.editor.toPlainText())
 
     def show_unsent(self, message: UnsentMessage) -> None:

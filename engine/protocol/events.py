@@ -113,9 +113,8 @@ class Loaded(Struct, tag=True, kw_only=True):
     threads: int | None = (
         None  # number of threads that compute; None if another device than the processor does
     )
-    remarks: list[
-        LoadRemark
-    ] = []  # how the load differs from what was asked for, and the draft from the target
+    # how the load differs from what was asked for, and the draft from the target
+    remarks: list[LoadRemark] = []
     place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
     tells_trees: bool = True  # whether answers come with the token tree of each iteration
     own_draft: OwnDraft | None = None  # None: it is not worthwhile, not possible, or not left to the engine
