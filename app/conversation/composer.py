@@ -154,7 +154,7 @@ class Composer(QFrame):
 
     @property
     def _typed(self) -> str:
-        """The text in the field; halves of characters, which Qt may pass on, are replaced as the store does."""
+        """The text in the field. Halves of characters, which Qt may pass on, are replaced as in the store."""
         return well_formed(self.editor.toPlainText())
 
     def show_unsent(self, message: UnsentMessage) -> None:
