@@ -419,10 +419,10 @@ def test_a_card_multiplies_in_float16_only_where_that_takes_less_time(way, monke
     assert speed_of(tried)[0].flops == of_halves[-1].rate == 2 * 64**3 / 0.1
     if way == "float32":
         assert "10.0 times" in of_halves[0].problem
-        assert ladder.sentences(["halves"], tried) == [
+        assert said(ladder.safer_ways(["halves"], tried)) == (
             "Multiplying in float16 (card) is slow on this graphics card, so matrices are multiplied in "
             "float32."
-        ]
+        )
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from engine.proof.trial_process import TrialProcess
 from tests.engine.proof.fake_card import FakeCard, sabotage, with_triton
 from tests.engine.proof.test_checks import KERNELS, STEPS
 from tests.engine.proof.thread_process import STATUS, Host
+from tests.engine.remarks import said
 
 # Answers like a worker, without torch. What a way is called says what happens when it is tried.
 PROGRAM = """
@@ -227,7 +228,7 @@ def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage, tmp_p
         ("attention 8 float32", "math", "right"),
         ("noise", "card", "right"),
     ]
-    (sentence,) = ladder.sentences(names, tried)
+    sentence = said(ladder.safer_ways(names, tried))
     words = {"crashing": "ends the program", "hanging": "does not end"}[damage]
     assert f"Attention (8, float32; fused) {words} on this graphics card, so it is computed" in sentence
 
@@ -257,4 +258,4 @@ def test_each_kind_of_kernel_that_ends_or_stops_its_process_takes_one_step(
     assert host.made == 2
     assert sum(host.waited) == (ways.LADDERS[kind].limit_s if damage == "hanging" else 0)
     words = {"crashing": "ends the program", "hanging": "does not end"}[damage]
-    assert f"{fast}) {words} on this graphics card, so " in ladder.sentences([name], tried)[0]
+    assert f"{fast}) {words} on this graphics card, so " in said(ladder.safer_ways([name], tried))
