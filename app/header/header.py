@@ -156,9 +156,9 @@ class Header(QFrame):
         about = [demo, tiers] if demo else [tiers, draft]  # who has just begun reads nothing of drafts
         self._details.setText(" · ".join(filter(None, about)))
         details = formatting.model_details(loaded)
-        remarks = remark_words.paragraphs(loaded.remarks)
-        tip = [demo, details, tiers, parts, *remarks, loaded.target.path]
-        self._details.setToolTip(wrapped("\n".join(filter(None, tip))))
+        facts = "\n".join(filter(None, [demo, details, tiers, parts, loaded.target.path]))
+        tip = [facts, *remark_words.paragraphs(loaded.remarks)]
+        self._details.setToolTip(wrapped("\n\n".join(tip)))
 
     def show_place(self, used: RecentPair, place: str) -> None:
         """Show where the text goes. used: the pair that is loaded or being loaded."""
