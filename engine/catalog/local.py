@@ -14,6 +14,7 @@ import platformdirs
 from engine.assets import RESOURCES
 from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, CatalogModel, Variant
+from engine.checkpoints import gguf
 from engine.checkpoints.drafts import ASSISTANTS
 from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import read_json
@@ -255,7 +256,10 @@ def heads_for(target: str) -> Path | None:
 
 
 def is_companion(folder: Path) -> bool:
-    """Return whether `folder` holds an assistant or a head of Mistral AI, which drafts and cannot answer."""
+    """Return whether `folder` holds an assistant or a head of Mistral AI, which drafts and cannot answer; or
+    whether it is the GGUF file of an assistant."""
+    if gguf.is_assistant(folder):
+        return True
     with suppress(BadCheckpoint):
         if is_mistral_head(folder):
             return True

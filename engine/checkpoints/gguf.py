@@ -2,22 +2,31 @@
 
 `gguf_header` reads the header of one file, `gguf_parts` those of all files of a model; `gguf_keys` looks up
 metadata; `gguf_architectures`, `gguf_settings` and `gguf_rope` translate the configuration, `gguf_weights`
-and `gguf_places` the tensors' names; `gguf_gemma` does both for Gemma 3n and 4.
+and `gguf_places` the tensors' names; `gguf_gemma` does both for Gemma 3n and 4, and `gguf_assistant` for
+assistants of Gemma 4, which are no models.
 """
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine import reads
+from engine.checkpoints import gguf_assistant
 from engine.checkpoints.checkpoint import Checkpoint, Generation, GgufVocabulary, token_ids
-from engine.checkpoints.gguf_architectures import architecture_of, configuration
-from engine.checkpoints.gguf_header import DAMAGED
+from engine.checkpoints.gguf_architectures import (
+    GEMMA4_ASSISTANT,
+    Architecture,
+    architecture_of,
+    configuration,
+)
+from engine.checkpoints.gguf_header import DAMAGED, read_architecture
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_parts import first_part, is_model, read_parts
 from engine.checkpoints.gguf_weights import find_draft, find_weights
-from engine.errors import BadCheckpoint
+from engine.errors import BadCheckpoint, UnsupportedModel
 
 
 def claims(path: Path) -> bool:
@@ -43,14 +52,45 @@ def read(path: Path) -> Checkpoint:
 
     Raises `BadCheckpoint` if it is damaged or incomplete; `UnsupportedModel` if it is not supported.
     """
+    keys = _keys(path)
+    return _checkpoint(keys, architecture_of(keys))
+
+
+def is_assistant(path: Path) -> bool:
+    """Whether `path` is a GGUF file of an assistant of Gemma 4, or a folder with one and no other model. Only
+    the file's beginning is read."""
+    with suppress(BadCheckpoint, UnsupportedModel, OSError):
+        with reads.noted():
+            file = _lone_model(path) or path
+            if not file.is_file():
+                return False
+        return read_architecture(file) == gguf_assistant.NAME
+    return False
+
+
+def read_assistant(path: Path) -> Checkpoint:
+    """Return the assistant at `path`, for which `is_assistant` is true, as a checkpoint with transformers'
+    names (Gemma4AssistantForCausalLM).
+
+    Raises as `read` does.
+    """
+    keys = _keys(path)
+    keys.prefix = gguf_assistant.NAME
+    file = _checkpoint(keys, GEMMA4_ASSISTANT)
+    return replace(file, config=gguf_assistant.with_layers_apart(file.config))
+
+
+def _keys(path: Path) -> Keys:
     with reads.noted():
         path = _lone_model(path) or path
-    keys = Keys(path, read_parts(path))
-    architecture = architecture_of(keys)
+    return Keys(path, read_parts(path))
+
+
+def _checkpoint(keys: Keys, architecture: Architecture) -> Checkpoint:
     vocabulary = _vocabulary(keys)
     config = configuration(keys, architecture, vocabulary)
     return Checkpoint(
-        path=path,
+        path=keys.path,
         format="gguf",
         architecture=architecture.model_type,
         config=config,
@@ -62,7 +102,7 @@ def read(path: Path) -> Checkpoint:
             suppress_tokens=_suppressed_ids(keys, len(vocabulary.tokens)),
         ),
         draft=find_draft(keys, architecture, config),
-        vision=_has_encoder(path),
+        vision=_has_encoder(keys.path),
     )
 
 

@@ -7,7 +7,14 @@ Sources, all in ggml-org/llama.cpp: convert_hf_to_gguf.py, llama-model.cpp and g
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.checkpoints import gguf_gemma, gguf_granite, gguf_lfm2, gguf_nemotron, gguf_settings
+from engine.checkpoints import (
+    gguf_assistant,
+    gguf_gemma,
+    gguf_granite,
+    gguf_lfm2,
+    gguf_nemotron,
+    gguf_settings,
+)
 from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED, Value
 from engine.checkpoints.gguf_keys import Keys
@@ -87,9 +94,14 @@ UNDERSTOOD = frozenset(
 def architecture_of(keys: Keys) -> Architecture:
     """Return the file's architecture, and set `keys.prefix` to its GGUF name.
 
-    Raises `UnsupportedModel` if the architecture is unknown.
+    Raises `UnsupportedModel` if the architecture is unknown, or an assistant's.
     """
     name = keys.text("general.architecture")
+    if name == gguf_assistant.NAME:
+        raise UnsupportedModel(
+            f"{keys.path.name} is an assistant of Gemma 4, which drafts for a model and cannot answer.",
+            "Choose its model as the target, and this file as the draft (--draft).",
+        )
     if name not in ARCHITECTURES:
         raise UnsupportedModel(
             f"{keys.path.name} contains a model of the unsupported architecture {name[:40]!r}.",
@@ -340,3 +352,11 @@ ARCHITECTURES = {
         places=gguf_gemma.places_of_gemma4,
     ),
 }
+GEMMA4_ASSISTANT = replace(
+    ARCHITECTURES["gemma4"],
+    model_type="gemma4_assistant",
+    class_name="Gemma4AssistantForCausalLM",
+    settings=gguf_assistant.assistant,
+    maths=(*ARCHITECTURES["gemma4"].maths, *gguf_assistant.KEYS),
+    places=gguf_assistant.places_of_assistant,
+)

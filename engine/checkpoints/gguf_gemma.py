@@ -65,11 +65,12 @@ def gemma3n(keys: Keys, config: Config) -> Config:
     )
 
 
-def gemma4(keys: Keys, config: Config) -> Config:
+def gemma4(keys: Keys, config: Config, own: int = 1) -> Config:
     """Return the settings of Gemma 4. `head_dim` and `num_key_value_heads` are those of layers with a window.
 
     A layer without a window that has no matrix for values takes its keys for them, which are not in the
-    metadata either. Raises `UnsupportedModel` for the mixture of experts.
+    metadata either. own: the least number of layers with keys and values of their own. Raises
+    `UnsupportedModel` for the mixture of experts.
     """
     if keys.number("{arch}.expert_count", 0):
         raise UnsupportedModel(
@@ -94,7 +95,7 @@ def gemma4(keys: Keys, config: Config) -> Config:
     few, many = _kv_heads(keys, config, types)
     if few != many and not values_are_keys:
         raise _different_sizes(keys, "attention.head_count_kv")
-    common = _common(keys, config)
+    common = _common(keys, config, own)
     capped = keys.get("{arch}.final_logit_softcapping") is not None
     return (
         common
@@ -115,13 +116,13 @@ def gemma4(keys: Keys, config: Config) -> Config:
     )
 
 
-def _common(keys: Keys, config: Config) -> Config:
-    """Return the settings that Gemma 3n and 4 share."""
+def _common(keys: Keys, config: Config, own: int = 1) -> Config:
+    """Return the settings that Gemma 3n and 4 share. own: as for `gemma4`."""
     return {
         "hidden_activation": "gelu_pytorch_tanh",
         "attention_bias": False,
         "sliding_window": keys.number("{arch}.attention.sliding_window", least=1),
-        "num_kv_shared_layers": keys.number("{arch}." + SHARED, 0, most=config["num_hidden_layers"] - 1),
+        "num_kv_shared_layers": keys.number("{arch}." + SHARED, 0, most=config["num_hidden_layers"] - own),
         "hidden_size_per_layer_input": keys.number("{arch}." + NARROW, 0, most=WIDTH_LIMIT),
         # Converters add rows for tokens of images and sound to the table of these inputs.
         "vocab_size_per_layer_input": config["vocab_size"],

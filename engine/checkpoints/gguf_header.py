@@ -9,9 +9,11 @@ string is a uint64 length and UTF-8 bytes. Nothing here depends on the model's a
 
 import os
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ from engine import reads
 from engine.checkpoints.checkpoint import Span, truncated
 from engine.checkpoints.storage import BLOCKS, GGML_TYPES, stored_nbytes
 from engine.errors import BadCheckpoint, UnsupportedModel
+
+T = TypeVar("T")
 
 Scalar = bool | int | float | str
 Value = Scalar | list[str] | NDArray[np.generic]
@@ -35,6 +39,7 @@ KEY_LIMIT = 1 << 16
 NAME_LIMIT = 256  # llama.cpp: 64
 ALIGNMENT_LIMIT = 1 << 16
 READ_AHEAD = 4 << 20
+FIRST_READ = 4 << 10  # where only the architecture is asked for
 
 STRING, ARRAY, BOOL = 8, 9, 7
 NUMBERS = {
@@ -87,9 +92,22 @@ def read_header(path: Path, limit: int = HEADER_LIMIT) -> GgufHeader:
     be read; `UnsupportedModel` if its version or a number format is not supported.
     """
 
-    def read() -> GgufHeader:
+    return _parsed(path, lambda file: _Parser(path, file, limit).header())
+
+
+def read_architecture(path: Path) -> str:
+    """Return `general.architecture` of the GGUF file at `path`, or "". Reads no further than that, which is
+    the first entry in the files of gguf-py.
+
+    Raises `BadCheckpoint` and `UnsupportedModel` as `read_header` does.
+    """
+    return _parsed(path, lambda file: _Parser(path, file, HEADER_LIMIT, FIRST_READ).architecture())
+
+
+def _parsed(path: Path, parse: Callable[[FileIO], T]) -> T:
+    def read() -> T:
         with reads.opened(path) as file:
-            return _Parser(path, file, limit).header()
+            return parse(file)
 
     try:
         return reads.aside(read)
@@ -106,10 +124,12 @@ class _Parser:
     read so far; `at`, the current position in it; `strings`, the number of strings in arrays so far.
     """
 
-    def __init__(self, path: Path, file: FileIO, limit: int) -> None:
+    def __init__(self, path: Path, file: FileIO, limit: int, ahead: int = READ_AHEAD) -> None:
+        """ahead: the least number of bytes to read at once."""
         self.path = path
         self.file = file
         self.limit = limit
+        self.ahead = ahead
         state = os.fstat(file.fileno())
         self.file_nbytes = state.st_size
         self.modified = state.st_mtime_ns
@@ -118,6 +138,32 @@ class _Parser:
         self.strings = 0
 
     def header(self) -> GgufHeader:
+        version, tensor_count, entry_count = self.beginning()
+        metadata: dict[str, Value] = {}
+        for _ in range(entry_count):
+            key, value = self.entry()
+            if key in metadata:
+                raise self.bad(f"metadata key {key[:80]!r} appears twice")
+            metadata[key] = value
+        alignment = metadata.get("general.alignment", 32)
+        if type(alignment) is not int or not 0 < alignment <= ALIGNMENT_LIMIT or alignment & (alignment - 1):
+            raise self.bad(f"its alignment {alignment!r} is not a power of two")
+        entries = [self.tensor() for _ in range(tensor_count)]
+        start = self.at + -self.at % alignment
+        return GgufHeader(start, version, metadata, self.place(entries, start, alignment))
+
+    def architecture(self) -> str:
+        """Parse the metadata up to the name of the architecture, and return that, or "" if it has none."""
+        _, _, entry_count = self.beginning()
+        for _ in range(entry_count):
+            key, value = self.entry()
+            if key == "general.architecture":
+                return value if isinstance(value, str) else ""
+        return ""
+
+    def beginning(self) -> tuple[int, int, int]:
+        """Parse what stands before the metadata: the version, the number of tensors, and that of metadata
+        entries."""
         if self.take(4) != b"GGUF":
             raise BadCheckpoint(f"{self.path.name} is not a GGUF file.", DAMAGED)
         version = int(self.number("<u4"))
@@ -132,19 +178,11 @@ class _Parser:
                 "Choose a file in GGUF version 2 or 3.",
             )
         tensor_count = self.count("tensors", ENTRIES_LIMIT, 8 + 4 + 8 + 4 + 8)
-        entry_count = self.count("metadata entries", ENTRIES_LIMIT, 8 + 4 + 1)
-        metadata: dict[str, Value] = {}
-        for _ in range(entry_count):
-            key = self.text(KEY_LIMIT)
-            if key in metadata:
-                raise self.bad(f"metadata key {key[:80]!r} appears twice")
-            metadata[key] = self.value(int(self.number("<u4")))
-        alignment = metadata.get("general.alignment", 32)
-        if type(alignment) is not int or not 0 < alignment <= ALIGNMENT_LIMIT or alignment & (alignment - 1):
-            raise self.bad(f"its alignment {alignment!r} is not a power of two")
-        entries = [self.tensor() for _ in range(tensor_count)]
-        start = self.at + -self.at % alignment
-        return GgufHeader(start, version, metadata, self.place(entries, start, alignment))
+        return version, tensor_count, self.count("metadata entries", ENTRIES_LIMIT, 8 + 4 + 1)
+
+    def entry(self) -> tuple[str, Value]:
+        """Parse one entry of the metadata: its key and its value."""
+        return self.text(KEY_LIMIT), self.value(int(self.number("<u4")))
 
     # -- the list of tensors ---------------------------------------------------------------------------------
 
@@ -275,7 +313,7 @@ class _Parser:
             raise truncated(self.path, self.file_nbytes, end)
         if end > self.limit:
             raise self.bad(f"its header is larger than {self.limit:,} bytes")
-        more = bytearray(max(end - len(self.buffer), READ_AHEAD))
+        more = bytearray(max(end - len(self.buffer), self.ahead))
         self.buffer += more[: reads.fill(more, self.file)]
         if end > len(self.buffer):
             raise truncated(self.path, len(self.buffer), end)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from engine import catalog, machine, planner
-from engine.checkpoints import open_checkpoint
+from engine.checkpoints import gguf, open_checkpoint
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.cli.emit import add_emit_options, run_emit
 from engine.cli.own_draft import about_own_draft
@@ -187,13 +187,15 @@ def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
 
 
 def _may_be_heads(target: str, draft: str) -> bool:
-    """Return whether a draft can be heads in a folder, beside a target that exists locally."""
+    """Return whether a draft can be heads in a folder, or is an assistant in a GGUF file, beside a target that
+    exists locally."""
     with suppress(ModelNotFound):
         catalog.resolve(target)
         if draft == "auto":
             return bool(catalog.companion_for(target) or catalog.heads_for(target))
         if draft not in (planner.SELF, planner.OWN_LAYER, "none"):
-            return catalog.resolve(draft).is_dir()
+            path = catalog.resolve(draft)
+            return path.is_dir() or gguf.is_assistant(path)
     return False
 
 

@@ -13,7 +13,7 @@ SinglePositionMultiTokenCandidateGenerator in generation/candidate_generator.py)
 gemma4_mtp.py; both read in November 2026. Where these differ, this follows transformers: a row has the
 position of the root, and where there is a window, it sees one token more than the window behind the last one.
 vLLM says whose keys and values are read where no layer of the target shares any. No published assistant was
-run here.
+run here. In GGUF files, names are others (`engine.checkpoints.gguf_assistant`).
 """
 
 from collections.abc import Mapping

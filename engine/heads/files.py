@@ -8,7 +8,8 @@ P-EAGLE heads (github.com/vllm-project/speculators) are those of EAGLE-3 with th
 DFlash heads (github.com/z-lab/dflash) have the config.json of a qwen3 with the key dflash_config, and
 model.safetensors with the tensors fc.weight and hidden_norm.weight.
 Assistants of Gemma 4 (`engine.heads.assistant`) have a config.json with one of two model types, and
-model.safetensors. Heads of Mistral AI have a layout of their own (`engine.heads.mistral`).
+model.safetensors; or they are a GGUF file (`engine.checkpoints.gguf_assistant`). Heads of Mistral AI have a
+layout of their own (`engine.heads.mistral`).
 From .pt and .bin files only tensors are read: code in them is never run.
 """
 
@@ -18,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.checkpoints import Checkpoint
+from engine.checkpoints import Checkpoint, gguf
 from engine.checkpoints.drafts import ASSISTANTS, draft_layer
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import CODE, read_json
 from engine.errors import BadCheckpoint
 from engine.heads.mistral import read_mistral_head
-from engine.heads.tensors import Unread, tensors_of
+from engine.heads.tensors import Unread, in_weight, tensors_of
 
 Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash", "assistant"]
 EMBEDDING = "embed_tokens.weight"
@@ -36,11 +37,12 @@ QWEN3_WIDTH = 128  # of the heads of a qwen3 whose configuration names none
 
 @dataclass(frozen=True, slots=True)
 class HeadsFile:
-    """Heads in a folder; their weights are read when they are needed.
+    """Heads in a folder or a file; their weights are read when they are needed.
 
-    path: the folder; kind: "eagle" stands for EAGLE-1 or -2; config: the contents of config.json, or, for
-    "mtp", the target's configuration; tensors: the weights, by their names in the file; layer: for "mtp", the
-    layer as a checkpoint, instead of tensors.
+    path: the folder, or a GGUF file; kind: "eagle" stands for EAGLE-1 or -2; config: the contents of
+    config.json or what stands for it in a GGUF file, or, for "mtp", the target's configuration; tensors: the
+    weights, by the names that they have in a folder; layer: for "mtp", the layer as a checkpoint, instead of
+    tensors.
     """
 
     path: Path
@@ -80,11 +82,16 @@ class HeadsFile:
 
 
 def open_heads(path: Path) -> HeadsFile | None:
-    """Open the heads in the folder `path`. Returns None if it contains something else.
+    """Open the heads in the folder or the GGUF file `path`. Returns None if it contains something else.
 
     Raises BadCheckpoint if files are damaged or contain more than tensors; UnsupportedModel if tensors are
     stored in an unsupported way.
     """
+    if gguf.is_assistant(path):
+        found = gguf.read_assistant(path)
+        config = {"model_type": found.architecture, **found.config}
+        of_file = {name: in_weight(name, weight) for name, weight in found.weights.items()}
+        return HeadsFile(path, "assistant", config, of_file)
     if is_mistral_head(path):
         config, own = read_mistral_head(path)
         check_sizes(config)

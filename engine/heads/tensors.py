@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints import Span, read_span
+from engine.checkpoints import Span, Weight, read_span
 from engine.checkpoints.safetensors import read_header
 from engine.errors import UnsupportedModel
-from engine.formats import unpacked
+from engine.formats import FactoredFormat, check_valid, format_named, unpacked
+from engine.formats.plain import F32
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
 
@@ -57,3 +58,24 @@ def in_span(name: str, span: Span) -> Unread:
         return read_span(span).view(_DTYPES[span.storage]).reshape(span.shape)
 
     return Unread(span.file, span.shape, read)
+
+
+def in_weight(name: str, weight: Weight) -> Unread:
+    """Return the tensor called `name` of a GGUF file, whose rows and numbers are those of the model. Reading
+    it unpacks it to float32, unless it has whole numbers; it raises BadCheckpoint if numbers are not finite,
+    and UnsupportedModel if the format is unknown."""
+    file = weight.spans[0].file
+
+    def read() -> NDArray[Any]:
+        parts = tuple(map(read_span, weight.spans))
+        if weight.format == "I32":
+            return parts[0].view(np.int32).reshape(weight.shape)
+        form = format_named(weight.format)
+        check_valid(form.name, parts, f"{name[:200]} of {file.name}")
+        if isinstance(form, FactoredFormat):
+            numbers = unpacked(form.blocks.name, parts[0], weight.numel) * F32.numbers(parts[1])
+        else:
+            numbers = unpacked(form.name, parts[0], weight.numel)
+        return numbers.reshape(weight.shape)
+
+    return Unread(file, weight.shape, read)

@@ -8,14 +8,18 @@ import math
 import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from engine import catalog
+from engine.checkpoints import gguf
 from engine.checkpoints.mistral import JOIN, PARAMS, WEIGHTS, is_mistral_head
 from engine.checkpoints.safetensors import read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.planner.heads import HeadsOutline, Shapes, shapes_outline
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline, with_heads
+
+Config = dict[str, Any]
 
 # In tiles: eight bits, and a scale of 16 bits for each 32 columns, as Q8_0 in engine.compiled.layout.
 TILE_BITS = 8.5
@@ -45,23 +49,38 @@ def with_stored_heads(pair: PairOutline, target: str) -> PairOutline:
 
 
 def stored_heads(folder: Path, target: Outline, is_companion: bool = False) -> HeadsOutline | None:
-    """Return the outline of an assistant or of EAGLE heads in a folder; None if it holds nothing of this
-    kind, or what reads states of another width, or does not know all tokens. is_companion: whether it must be
-    of a kind that `engine.heads.is_companion_of` accepts."""
+    """Return the outline of an assistant or of EAGLE heads in a folder, or of an assistant in a GGUF file;
+    None if it holds nothing of this kind, or what reads states of another width, or does not know all tokens.
+    is_companion: whether it must be of a kind that `engine.heads.is_companion_of` accepts."""
     with suppress(BadCheckpoint, UnsupportedModel):
-        shapes = _shapes(folder)
-        if _vocabulary(folder) < target.vocabulary or (is_companion and _LATER & shapes.keys()):
+        config, shapes = _read(folder)
+        if _vocabulary(config) < target.vocabulary or (is_companion and _LATER & shapes.keys()):
             return None
-        return _of_assistant(folder, shapes, target) if _INTO in shapes else _of_eagle(shapes, target)
+        return _of_assistant(config, shapes, target) if _INTO in shapes else _of_eagle(shapes, target)
     return None
 
 
-def _vocabulary(folder: Path) -> int:
+def _vocabulary(config: Config) -> int:
     """Return how many tokens heads know; 0 if their configuration does not tell."""
-    config = read_json(folder / (PARAMS if is_mistral_head(folder) else "config.json"))
     text = config.get("text_config")  # of an assistant
     rows = (text if isinstance(text, dict) else config).get("vocab_size")
     return rows if isinstance(rows, int) else 0
+
+
+def _read(folder: Path) -> tuple[Config, dict[str, tuple[int, ...]]]:
+    """Return the configuration, and the shapes of the tensors by which heads multiply, with the names that
+    EAGLE's files have. Empty ones are left out."""
+    if gguf.is_assistant(folder):
+        assistant = gguf.read_assistant(folder)
+        return assistant.config, _used({name: each.shape for name, each in assistant.weights.items()})
+    is_mistral = is_mistral_head(folder)
+    config = read_json(folder / (PARAMS if is_mistral else "config.json"))
+    spans = read_header(folder / (WEIGHTS if is_mistral else "model.safetensors"))
+    shapes = _used({name: span.shape for name, span in spans.items()})
+    if not is_mistral:
+        return config, shapes
+    usual = {name: _MISTRAL.sub(r".\1_proj.weight", name) for name in shapes} | {JOIN: "fc.weight"}
+    return config, {usual[name]: shape for name, shape in shapes.items()}
 
 
 def _of_eagle(shapes: Shapes, target: Outline) -> HeadsOutline | None:
@@ -81,7 +100,7 @@ def _of_eagle(shapes: Shapes, target: Outline) -> HeadsOutline | None:
     )
 
 
-def _of_assistant(folder: Path, shapes: Shapes, target: Outline) -> HeadsOutline | None:
+def _of_assistant(config: Config, shapes: Shapes, target: Outline) -> HeadsOutline | None:
     """Its rows are the target's."""
     if shapes.get(_OUT_OF, (0,))[0] != target.hidden:
         return None
@@ -89,7 +108,7 @@ def _of_assistant(folder: Path, shapes: Shapes, target: Outline) -> HeadsOutline
     used = _without(used, _EMBEDDINGS if _HEAD in shapes else ())
     logits = next((shapes[name][0] for name in (_HEAD, *_EMBEDDINGS) if name in shapes), 0)
     if _CENTROIDS in shapes:
-        chosen = read_json(folder / "config.json").get("centroid_intermediate_top_k")
+        chosen = config.get("centroid_intermediate_top_k")
         logits = logits // shapes[_CENTROIDS][0] * (chosen if isinstance(chosen, int) else CHOSEN)
     return shapes_outline(
         used,
@@ -101,17 +120,9 @@ def _of_assistant(folder: Path, shapes: Shapes, target: Outline) -> HeadsOutline
     )
 
 
-def _shapes(folder: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the tensors by which heads multiply, with the names that EAGLE's files have. Empty
-    ones are left out."""
-    is_mistral = is_mistral_head(folder)
-    spans = read_header(folder / (WEIGHTS if is_mistral else "model.safetensors"))
-    used = ((name, span.shape) for name, span in spans.items() if not _UNUSED.fullmatch(name))
-    shapes = {name: shape for name, shape in used if shape and all(shape)}
-    if not is_mistral:
-        return shapes
-    usual = {name: _MISTRAL.sub(r".\1_proj.weight", name) for name in shapes} | {JOIN: "fc.weight"}
-    return {usual[name]: shape for name, shape in shapes.items()}
+def _used(shapes: Shapes) -> dict[str, tuple[int, ...]]:
+    used = (name for name in shapes if not _UNUSED.fullmatch(name))
+    return {name: shapes[name] for name in used if shapes[name] and all(shapes[name])}
 
 
 def _without(shapes: Shapes, names: tuple[str, ...]) -> dict[str, tuple[int, ...]]:

@@ -10,7 +10,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from engine.formats import FORMATS, BlockFormat
 from tests.engine.checkpoints.files import add_entry
-from tests.engine.checkpoints.gguf_metadata import add_metadata
+from tests.engine.checkpoints.gguf_metadata import add_assistant, add_metadata
 from tests.engine.checkpoints.gguf_tensors import converted
 from tests.engine.formats.made import random_blocks
 
@@ -18,6 +18,7 @@ GGUF_NAMES = {
     "gemma3_text": "gemma3",
     "gemma3n_text": "gemma3n",
     "gemma4_text": "gemma4",
+    "gemma4_assistant": "gemma4-assistant",
     "mixtral": "llama",
     "olmo3": "olmo2",
     "ministral3": "mistral3",
@@ -53,10 +54,12 @@ def convert(
     routers, those of `tensors` and those whose rows are no whole blocks; other formats than F32 get random
     blocks with scales of the usual `size`.
     """
-    config = module.config
+    config = module.config.get_text_config()
     architecture = _gguf_name(config)
-    writer = gguf.GGUFWriter(path, architecture, split_max_tensors=tensors_per_part)
+    writer = gguf.GGUFWriter(path, _gguf_name(module.config), split_max_tensors=tensors_per_part)
     add_metadata(writer, config, architecture)
+    if module.config.model_type == "gemma4_assistant":
+        add_assistant(writer, module.config)
     for key, value in (metadata or {}).items():
         writer.kv_data[0].pop(key, None)
         add_entry(writer, key, value)

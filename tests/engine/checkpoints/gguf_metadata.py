@@ -28,6 +28,14 @@ def add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture
     writer.add_pad_token_id(config.pad_token_id)
 
 
+def add_assistant(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
+    """Add what an assistant of Gemma 4 says besides its layers, with what other programs write of clusters."""
+    writer.add_embedding_length_out(config.backbone_hidden_size)
+    writer.add_nextn_predict_layers(config.text_config.num_hidden_layers)
+    if config.use_ordered_embeddings:
+        writer.add_uint32(f"{writer.arch}.centroid_top_k", config.centroid_intermediate_top_k)
+
+
 def _add_nemotron(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
     """Add what a Nemotron-H says of its layers, and that it has no positions."""
     types = config.layers_block_type
@@ -218,7 +226,7 @@ def _add_uneven(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
     if counts[0] != counts[1]:
         replaced.add("attention.head_count_kv")
     for key in replaced:
-        del writer.kv_data[0][f"gemma4.{key}"]
+        del writer.kv_data[0][f"{writer.arch}.{key}"]
     writer.add_key_length(full.head_dim)
     writer.add_value_length(full.head_dim)
     writer.add_key_length_swa(sliding.head_dim)

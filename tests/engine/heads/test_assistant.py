@@ -354,8 +354,12 @@ def test_a_target_of_another_architecture_is_refused(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A tiny target of random weights."""
-    folder = write_target(tmp_path / "target")
+    return target_in(tmp_path / "target")
+
+
+def target_in(folder):
+    """Write a tiny target of random weights."""
+    write_target(folder)
     reference(SMALL).save_pretrained(folder)
     return folder
 

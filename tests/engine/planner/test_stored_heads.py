@@ -12,6 +12,7 @@ from engine.heads.outline import heads_outline
 from engine.planner import pair_of, with_stored_heads
 from engine.planner.outline import catalogued, checkpoint_outline
 from engine.planner.stored_heads import stored_heads
+from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.heads import made, mistral_heads
 from tests.engine.heads.assistants import LARGE, SMALL, assistant_of
 from tests.engine.heads.test_compiled_blocks import CHANGES, SIZES
@@ -53,11 +54,18 @@ def test_eagle_heads_count_as_those_that_load(kind, tmp_path, target):
     assert as_companion == is_companion_of(open_heads(folder), target) == (kind != "eagle3")
 
 
-@pytest.mark.parametrize(("kind", "ordered"), [(SMALL, True), (LARGE, False)])
-def test_an_assistant_counts_as_one_that_loads(kind, ordered, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "ordered", "form"), [(SMALL, True, "folder"), (LARGE, False, "folder"), (SMALL, True, "GGUF")]
+)
+def test_an_assistant_counts_as_one_that_loads(kind, ordered, form, tmp_path):
     module = tiny(kind)
     module.save_pretrained(tmp_path / "target")
-    assistant_of(module, ordered).save_pretrained(tmp_path / "target-assistant")
+    assistant = assistant_of(module, ordered)
+    if form == "folder":
+        assistant.save_pretrained(tmp_path / "target-assistant")
+    else:
+        (tmp_path / "target-assistant").mkdir()
+        convert(assistant, tmp_path / "target-assistant/any.gguf")
     file = open_checkpoint(tmp_path / "target")
     pair = pair_of(checkpoint_outline(file, "tiny"), None)
     found = with_stored_heads(pair, str(tmp_path / "target"))
