@@ -66,7 +66,8 @@ class Lfm2Reader(CallReader):
             if character == ",":
                 held, character = yield from self.spaces(held)
         if not is_call:
-            self.emit("text", held)
+            self.emit("text", held[:-1])
+            self.again(character)  # the next mark may begin with it
             return ""
         if character != "]":
             self.again(held)

@@ -11,21 +11,23 @@ class MistralReader(CallReader):
     marks = (MARK,)
 
     def call(self, mark: str) -> Reading[str]:
-        held, character = yield from self.spaces(mark)
-        if character == "[":
+        held, name = yield from self.spaces(mark)
+        before = held[:-1]
+        if name == "[":
+            self.again(name)
+            if following := (yield from self.mark(self.marks)):  # no call came
+                self.emit("text", before)
+                return following
+            yield from self.next()
             return (yield from self.records(held, self.marks)) or ""
-        if character == "{":
+        if name == "{":
             return (yield from self.record(held, self.marks)) or ""
-        name = character
-        while not name.endswith("{"):
-            character = yield from self.next(held)
-            held += character
-            name += character
-            if len(name) > LONGEST_NAME or name.endswith(MARK):
-                break
+        while not name.endswith(("{", MARK)) and len(name) <= LONGEST_NAME:
+            name += yield from self.next(before, name)
         called = name[:-1].partition(ID)[0].strip().removesuffix(ARGUMENTS).strip()
         if not name.endswith("{") or not called or any(letter.isspace() for letter in called):
-            self.emit("text", held)
+            self.emit("text", before)
+            self.again(name)  # the next mark may be in it
             return ""
         self.emit("name", called)
         return (yield from self.value(self.marks))

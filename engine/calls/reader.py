@@ -206,7 +206,8 @@ class CallReader(ABC):
                     return stop
                 held, is_list = "", True
             elif not is_list:
-                self.emit("text", held)
+                self.emit("text", held[:-1])
+                self.again(character)  # a mark may begin with it
                 return None
             elif held.strip() != ",":
                 self.again("" if held.strip() == "]" else held)
