@@ -18,9 +18,20 @@ WRAPPERS = {
     "gemma3": "gemma3_text",
     "gemma3n": "gemma3n_text",
     "gemma4": "gemma4_text",
+    "gemma4_unified": "gemma4_unified_text",
     "mistral3": "mistral",
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
+}
+# Model types whose models compute as those of another one: that one, and what their configuration class assumes
+# otherwise. Gemma 4 12B has no inputs of each layer (transformers, models/gemma4_unified).
+_SAME_AS: dict[str, dict[str, Any]] = {
+    "gemma4_unified_text": {
+        "model_type": "gemma4_text",
+        "hidden_size_per_layer_input": 0,
+        "max_position_embeddings": 262144,
+        "sliding_window": 1024,
+    }
 }
 # Keys of a wrapper's config that apply to the text model too.
 _INHERITED = (
@@ -29,7 +40,8 @@ _INHERITED = (
 )  # fmt: skip
 _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
 _VISION = re.compile(
-    r"(model\.)?(vision_tower|multi_modal_projector|visual|embed_vision|audio_tower|embed_audio)\."
+    r"(model\.)?(vision_tower|multi_modal_projector|visual|vision_embedder|embed_vision|audio_tower"
+    r"|embed_audio)\."
 )
 # The names of the embedding: the usual one, and Nemotron-H's.
 EMBEDDINGS = ("model.embed_tokens.weight", "model.embeddings.weight")
@@ -75,6 +87,13 @@ def text_config(config: dict[str, Any]) -> dict[str, Any]:
         )
     inherited = {key: config[key] for key in _INHERITED if key in config}
     return {"model_type": WRAPPERS[config["model_type"]], **inherited, **inner}
+
+
+def usual_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration with the model type by which such models are known here, and with what its
+    own type assumes."""
+    assumed = _SAME_AS.get(config["model_type"], {})
+    return {**assumed, **config, "model_type": assumed.get("model_type", config["model_type"])}
 
 
 def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:

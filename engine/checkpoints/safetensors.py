@@ -76,6 +76,7 @@ def read(path: Path) -> Checkpoint:
     vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
+    config = names.usual_config(config)
     tensors = names.model_tensors(config["model_type"], tensors)
     tensors, of_draft = names.without_draft(config["model_type"], _layers(config), tensors)
     tensors = names.without_shared(config, tensors)

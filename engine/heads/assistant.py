@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Array, masked, on_host
-from engine.checkpoints import Checkpoint
+from engine.checkpoints import Checkpoint, names
 from engine.checkpoints.drafts import ASSISTANTS
 from engine.checkpoints.limits import COUNT_LIMIT, VOCABULARY_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel, VocabularyMismatch
@@ -194,9 +194,10 @@ def _layers(name: str, kind: str, config: Mapping[str, Any]) -> Description:
         raise _refused(name, "num_kv_shared_layers", config["num_kv_shared_layers"])
     if config.get("model_type") not in (None, ASSISTANTS[kind]):
         raise _refused(name, "model_type", config["model_type"])
-    settings = {key: value for key, value in config.items() if key != "model_type" and key not in _FIXED}
+    plain = {key: value for key, value in config.items() if key not in _FIXED}
+    settings = names.usual_config(plain | {"model_type": ASSISTANTS[kind]})
     fixed = {"hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0}
-    return described(name, "gemma4_text", settings | fixed)
+    return described(name, settings.pop("model_type"), settings | fixed)
 
 
 def _refused(name: str, key: str, value: object) -> UnsupportedModel:

@@ -13,11 +13,11 @@ import torch
 from accelerate import init_empty_weights
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from engine.checkpoints import open_checkpoint
+from engine.checkpoints import names, open_checkpoint
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.model.architectures import family_of
 from engine.model.coverage import covers
-from engine.model.description import describe
+from engine.model.description import describe, described
 from engine.model.rotary import UNROTATED, RotaryFactors, frequencies
 from engine.model.weight_names import HEAD, check_layers, checked_weights, expected_weights
 from engine.quantization import Workspace
@@ -180,6 +180,17 @@ def test_lfm2_8b_a1b_is_described_as_it_is_published():
     assert every - experts * (1 - 4 / 32) == pytest.approx(1.5e9, rel=0.05)
     _, module = built("lfm2_moe", LFM2_8B_A1B)
     assert shapes == parameters(module)
+
+
+def test_a_unified_gemma_assumes_what_its_class_in_transformers_does():
+    kind = "gemma4_unified_text"
+    theirs = AutoConfig.for_model(kind).to_dict()
+    found, expected = (
+        described("tiny", config.pop("model_type"), config)
+        for config in map(names.usual_config, ({"model_type": kind}, theirs))
+    )
+    assert found == expected
+    assert (found.architecture, found.layer_inputs, found.windows[0]) == ("gemma4_text", 0, 1024)
 
 
 def test_experts_that_read_a_narrower_state_are_refused():
