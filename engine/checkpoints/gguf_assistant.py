@@ -1,9 +1,10 @@
-"""Assistants of Gemma 4 in GGUF files: drafts for a model of that family (`engine.heads.assistant`). Their layers
-are Gemma 4's, without keys and values of their own.
+"""Assistants of Gemma 4 in GGUF files: drafts for a model of that family (`engine.heads.assistant`). Their
+layers are Gemma 4's, without keys and values of their own.
 
-Sources: ggml-org/llama.cpp, conversion/gemma.py (Gemma4AssistantModel) and src/models/gemma4-assistant.cpp. llama.cpp
-knows the names of an assistant's clusters of tokens, but its converter leaves them out. Other programs write
-them, and the keys that llama.cpp does not read; descriptions of such files are in public code (November 2026).
+Sources: ggml-org/llama.cpp, conversion/gemma.py (Gemma4AssistantModel) and src/models/gemma4-assistant.cpp.
+llama.cpp knows the names of an assistant's clusters of tokens, but its converter leaves them out. Other
+programs write them, and the keys that llama.cpp does not read; descriptions of such files are in public code
+(November 2026).
 """
 
 from collections.abc import Iterator
@@ -30,8 +31,8 @@ _WHOLE = (
 
 
 def assistant(keys: Keys, config: Config) -> Config:
-    """Return the settings of an assistant, and those of its layers among them. Its output head has clusters if
-    the file has their tensors.
+    """Return the settings of an assistant, those of its layers among them. Its output head has clusters if the
+    file has their tensors.
 
     Raises `BadCheckpoint` if some layers do not draft, or do not use the keys and values of a Gemma 4.
     """

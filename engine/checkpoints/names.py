@@ -23,8 +23,8 @@ WRAPPERS = {
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
 }
-# Model types whose models compute as those of another one: that one, and what their configuration class assumes
-# otherwise. Gemma 4 12B has no inputs of each layer (transformers, models/gemma4_unified).
+# Model types whose models compute as those of another one: that one, and what their configuration class
+# assumes otherwise. Gemma 4 12B has no inputs of each layer (transformers, models/gemma4_unified).
 _SAME_AS: dict[str, dict[str, Any]] = {
     "gemma4_unified_text": {
         "model_type": "gemma4_text",

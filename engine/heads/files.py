@@ -4,7 +4,8 @@ target; does not build modules. The layer for multi-token prediction is in the t
 Medusa heads (github.com/FasterDecoding/Medusa) have a config.json with medusa_num_heads, and
 medusa_lm_head.safetensors or medusa_lm_head.pt. EAGLE heads (github.com/SafeAILab/EAGLE) have the config.json
 of a llama, and model.safetensors or pytorch_model.bin with the tensor fc.weight, in EAGLE-3 also midlayer.*.
-P-EAGLE heads (github.com/vllm-project/speculators) are those of EAGLE-3 with the tensor mask_hidden.
+P-EAGLE heads are those of EAGLE-3 with the tensor mask_hidden. Both may be in the form of
+github.com/vllm-project/speculators (`engine.heads.speculators`).
 DFlash heads (github.com/z-lab/dflash) have the config.json of a qwen3 with the key dflash_config, and
 model.safetensors with the tensors fc.weight and hidden_norm.weight.
 Assistants of Gemma 4 (`engine.heads.assistant`) have a config.json with one of two model types, and
@@ -26,6 +27,7 @@ from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import CODE, read_json
 from engine.errors import BadCheckpoint
 from engine.heads.mistral import read_mistral_head
+from engine.heads.speculators import is_of_speculators, usual_config, usual_tensors
 from engine.heads.tensors import Unread, in_weight, tensors_of
 
 Kind = Literal["medusa", "eagle", "eagle3", "p-eagle", "mtp", "dflash", "assistant"]
@@ -111,6 +113,8 @@ def open_heads(path: Path) -> HeadsFile | None:
         raise BadCheckpoint(
             f"{path.name} has no {' and no '.join(files)}.", "Download it again, with all its files."
         )
+    if is_of_speculators(config):
+        config, tensors = usual_config(path.name, config), usual_tensors(tensors)
     if kind == "eagle" and "fc.weight" not in tensors:
         return None
     if kind == "eagle" and "dflash_config" in config:

@@ -15,7 +15,16 @@ from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.heads.assistants import CHOSEN, CLUSTERS, LARGE, SMALL, assistant_of
 from tests.engine.heads.refusals import load as load_folder
 from tests.engine.heads.refusals import refused
-from tests.engine.heads.test_assistant import TEXT, answer, each_form, each_kind, load, loaded, read, target_in
+from tests.engine.heads.test_assistant import (
+    TEXT,
+    answer,
+    each_form,
+    each_kind,
+    load,
+    loaded,
+    read,
+    target_in,
+)
 from tests.engine.heads.test_compiled_assistant import loaded as compiled
 from tests.engine.heads.test_compiled_assistant import read as read_compiled
 from tests.engine.model.compiled_models import tiny
@@ -66,7 +75,8 @@ def test_packed_weights_are_unpacked(storage, tmp_path):
     path = written(tmp_path / "assistant.gguf", storage=storage)
     stored = {tensor.name: tensor for tensor in gguf_py.GGUFReader(path).tensors}
     tensors = open_heads(path).tensors
-    for name, own in ((f"{PROJECTION}.weight", "pre_projection.weight"), ("output_norm.weight", "model.norm.weight")):
+    names = {f"{PROJECTION}.weight": "pre_projection.weight", "output_norm.weight": "model.norm.weight"}
+    for name, own in names.items():
         expected = gguf_py.quants.dequantize(stored[name].data, stored[name].tensor_type)
         np.testing.assert_array_equal(tensors[own].read(), expected)
     assert stored[f"{PROJECTION}.weight"].tensor_type.name == storage

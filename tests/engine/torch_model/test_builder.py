@@ -157,13 +157,13 @@ def test_the_text_part_of_a_gemma_is_loaded_without_towers_and_unused_keys(kind,
 @pytest.mark.parametrize("wrapped", [False, True], ids=["text alone", "with what embeds pictures and sound"])
 def test_the_text_part_of_a_unified_gemma_is_loaded(wrapped, tmp_path):
     module = reference("gemma4_large", model_type="gemma4_unified_text")
-    weights = {name: weight.clone() for name, weight in module.state_dict().items() if name != "lm_head.weight"}
+    weights = {name: each.clone() for name, each in module.state_dict().items() if name != "lm_head.weight"}
     config = module.config.to_dict()
     config.pop("hidden_size_per_layer_input", None)  # Google's says 0; transformers' class has no such field
     if wrapped:
-        config = {"model_type": "gemma4_unified", "text_config": config, "vision_config": {}, "audio_config": {}}
+        config = {"model_type": "gemma4_unified", "text_config": config}
         weights = {name.replace("model.", "model.language_model."): each for name, each in weights.items()}
-        for name in ("vision_embedder.pos_embedding", "vision_embedder.patch_dense.bias", "embed_audio.a.weight"):
+        for name in ("vision_embedder.pos_embedding", "embed_vision.a.weight", "embed_audio.a.weight"):
             weights[f"model.{name}"] = torch.ones(4)
     save_file(weights, tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_text(json.dumps(config))
