@@ -21,7 +21,7 @@ from engine.drafting.assistant import AssistantDrafter
 from engine.drafting.eagle import DECAY
 from engine.errors import BadCheckpoint, UnsupportedModel, VocabularyMismatch
 from engine.heads import open_heads
-from engine.heads.assistant import CENTROIDS, ORDER
+from engine.heads.assistant import CENTROIDS, ORDER, assistant_for
 from engine.model.description import described
 from engine.model.interface import no_progress
 from engine.model.rope_parameters import FULL, SLIDING
@@ -268,6 +268,16 @@ def test_the_form_of_unified_models_is_the_same(tmp_path):
         each.read(cache_of_target)
         found.append(each.forward(np.array([5]), state))
     assert torch.equal(found[0].logits, found[1].logits)
+
+
+def test_layers_of_a_unified_assistant_have_what_their_own_class_assumes(tmp_path):
+    names = dict(model_type="gemma4_unified_assistant", layers=dict(model_type="gemma4_unified_text"))
+    file = open_heads(saved(tmp_path, **names))
+    for name in ("sliding_window", "max_position_embeddings"):
+        del file.config["text_config"][name]
+    found = assistant_for(file, loaded(SMALL, True)[2])
+    assert found.windows == (1025, 1025, None)
+    assert found.description.positions == 262144
 
 
 def test_a_head_that_is_not_tied_is_used(tmp_path):
