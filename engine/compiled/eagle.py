@@ -20,13 +20,14 @@ from engine.planner.run_rows import RUN_ROWS
 class EagleWeights:
     """The weights of an EAGLE-3 or P-EAGLE head. fuse: from three states of the target to one. layers: the
     input of the first is the norm of an embedding (its `attention_norm`) beside that of a state
-    (`state_norm`)."""
+    (`state_norm`). normed: whether the first adds its results to that norm, in place of the state."""
 
     fuse: TiledMatrix
     layers: Sequence[Layer]
     state_norm: Floats
     last_norm: Floats
     head: TiledMatrix
+    normed: bool
 
 
 class CompiledEagle:
@@ -53,7 +54,10 @@ class CompiledEagle:
         both = one.records(2 * width, first.qkv)
         blocks = width // BLOCK
         one.add_norm(first.attention_norm, both, source=self.embeddings, adds=False, blocks=(0, 2 * blocks))
-        one.add_norm(weights.state_norm, both, adds=False, blocks=(blocks, 2 * blocks))
+        replaced = aligned(8).view(np.int64)  # the states that their norms are copied to, or 0
+        replaced[0] = address(one.states) if weights.normed else 0
+        of_states = (blocks, 2 * blocks)
+        one.add_norm(weights.state_norm, both, adds=False, copies=(None, replaced), blocks=of_states)
         one.add_layer(first, both, 2 * width)
         for layer in others:
             into_layer = one.records(width, layer.inputs)

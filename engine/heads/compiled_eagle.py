@@ -15,6 +15,7 @@ from engine.heads.fit import (
     known_tokens,
     levels,
     masked_guesses,
+    norms_before_residual,
     settings_of,
     target_ids,
 )
@@ -51,8 +52,8 @@ def eagle_shapes(file: HeadsFile, head: Description, width: int) -> Shapes:
     }
 
 
-def eagle_weights(tensors: PackedTensors, layers: int) -> EagleWeights:
-    """Return the weights of so many layers."""
+def eagle_weights(tensors: PackedTensors, layers: int, normed: bool) -> EagleWeights:
+    """Return the weights of so many layers. normed: as `norms_before_residual` returns it."""
     others = [tensors.layer(f"layers.{number}") for number in range(1, layers)]
     return EagleWeights(
         fuse=tensors.matrix("fc.weight"),
@@ -60,6 +61,7 @@ def eagle_weights(tensors: PackedTensors, layers: int) -> EagleWeights:
         state_norm=tensors.vector(f"{FIRST}.hidden_norm.weight"),
         last_norm=tensors.vector("norm.weight"),
         head=tensors.matrix("lm_head.weight"),
+        normed=normed,
     )
 
 
@@ -72,7 +74,8 @@ class CompiledEagleHead(CompiledLayerHead):
         check_fit(file, head.rows, head.width, target)
         tensors, rotary = PackedTensors(file), RotaryFactors(head.rotary, context)
         shape = shape_of(head, rotary)
-        self._eagle = CompiledEagle(shape, eagle_weights(tensors, 1), shared_pool())
+        weights = eagle_weights(tensors, 1, norms_before_residual(file))
+        self._eagle = CompiledEagle(shape, weights, shared_pool())
         super().__init__(self._eagle, shape, rotary, target, context)
         self._ids = target_ids(file, head.rows)
         self.hidden_layers = levels(file, target.layers)

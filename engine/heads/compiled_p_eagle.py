@@ -22,6 +22,7 @@ from engine.heads.fit import (
     known_tokens,
     levels,
     masked_guesses,
+    norms_before_residual,
     target_ids,
 )
 from engine.heads.interface import Allowed, BlockHead, Guesses, guesses
@@ -63,7 +64,8 @@ class CompiledPEagleHead(BlockHead):
         check_fit(file, head.rows, head.width, target)
         tensors, rotary = PackedTensors(file), RotaryFactors(head.rotary, context)
         shape = shape_of(head, rotary)
-        self._eagle = CompiledEagle(shape, eagle_weights(tensors, head.layers), shared_pool())
+        weights = eagle_weights(tensors, head.layers, norms_before_residual(file))
+        self._eagle = CompiledEagle(shape, weights, shared_pool())
         embed = target.embed_into
         if EMBEDDING in file.tensors:
             embed = Embedding(tensors.matrix(EMBEDDING)).write

@@ -42,6 +42,7 @@ def settings_of(file: HeadsFile) -> dict[str, Any]:
     if file.kind == "eagle3":
         settings["num_hidden_layers"] = 1
     if file.kind in _LIKE_EAGLE3:
+        settings.pop("norm_before_residual", None)
         settings["draft_vocab_size"] = settings.get("draft_vocab_size") or settings.get("vocab_size")
     return settings
 
@@ -79,6 +80,12 @@ def levels(file: HeadsFile, layers: int) -> tuple[int, ...]:
             f"The heads read layers {str(chosen)[:80]} of the target, which has {layers} layers.", OTHER
         )
     return tuple(sorted(chosen))
+
+
+def norms_before_residual(file: HeadsFile) -> bool:
+    """Return whether the first layer of an EAGLE-3 or P-EAGLE head adds its results to the norm of the state
+    that it reads, in place of that state: so do many heads that speculators has trained."""
+    return bool(file.config.get("norm_before_residual"))
 
 
 def masked_guesses(logits: Array, allowed: Allowed | None, ids: NDArray[np.int64]) -> Array:

@@ -14,7 +14,7 @@ POSITIONS_LIMIT = 256
 _MASKS = ("pard_token", "ptd_token_id", "mask_token_id")
 # Further norms, and keys that only heads in the form of speculators have (`engine.heads.speculators`).
 _UNSUPPORTED = (
-    *("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output"),
+    *("norm_before_fc", "fc_norm", "norm_output"),
     *("transformer_layer_config", "eagle_aux_hidden_state_layer_ids"),
 )
 

@@ -1,12 +1,13 @@
 """EAGLE-3 and P-EAGLE heads in the form of vllm-project/speculators: the configuration of their layers is an
 object in config.json, and the first layer is called layers.0. They compute what heads in the forms of their
-authors do, unless they ask for further norms or for layers of another architecture than llama's; they are
-refused then.
+authors do, or add to a norm in the first layer (`engine.heads.fit.norms_before_residual`); those with other
+norms, or with layers that are not llama's, are refused.
 
 Layers of the target are named by their inputs: layer i stands for entry i of transformers' hidden_states, the
 output of layer i - 1. Known from the code of speculators (models/eagle3, models/peagle and
 convert/dflash/converter.py, which says what the numbers mean) and of vLLM
-(transformers_utils/configs/speculators/algos.py), both read in November 2026. No published head was run here.
+(transformers_utils/configs/speculators/algos.py, models/llama_eagle3.py), read in November 2026. No published
+head was run here.
 """
 
 from collections.abc import Mapping
@@ -17,14 +18,13 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.heads.tensors import Unread
 from engine.model.architectures import family_of
 
-KIND, LAYERS = "speculators_model_type", "transformer_layer_config"
+KIND, LAYERS, NORMED = "speculators_model_type", "transformer_layer_config", "norm_before_residual"
 EAGLE3, P_EAGLE = "eagle3", "peagle"
-_ASKED = ("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output")
-_KEPT = ("draft_vocab_size", "target_hidden_size", "mask_token_id", "num_depths")
+_OTHER_NORMS = ("norm_before_fc", "fc_norm", "norm_output")
+_KEPT = ("draft_vocab_size", "target_hidden_size", "mask_token_id", "num_depths", NORMED)
 _READ = "eagle_aux_hidden_state_layer_ids"
 # Sizes that a configuration lacks if they are those that transformers' LlamaConfig assumes.
 _SIZES = ("hidden_size", "num_attention_heads", "vocab_size")
-_ASSUMED = {key: family_of("llama").defaults[key] for key in _SIZES}
 
 
 def is_of_speculators(config: Mapping[str, Any]) -> bool:
@@ -45,13 +45,15 @@ def usual_config(name: str, config: Mapping[str, Any]) -> dict[str, Any]:
         raise BadCheckpoint(f"config.json is not valid: {LAYERS} is {str(layers)[:40]}.", DAMAGED)
     if layers.get("model_type", "llama") != "llama":
         raise _refused(name, f"layers of the type {str(layers['model_type'])[:40]}")
-    for key in _ASKED:
-        # Where an EAGLE-3 head does not say, vLLM normalizes before the residual, and speculators does not.
-        if config.get(key, key == "norm_before_residual" and kind == EAGLE3):
+    # An EAGLE-3 head with an embedding that was trained would guess with the target's here.
+    for key in (*_OTHER_NORMS, *(["embed_requires_grad"] if kind == EAGLE3 else [])):
+        if config.get(key):
             raise _refused(name, key)
-    if kind == EAGLE3 and config.get("embed_requires_grad"):
-        raise _refused(name, "embed_requires_grad")  # an embedding of its own
-    settings = {**_ASSUMED, **layers, **{key: config[key] for key in _KEPT if config.get(key) is not None}}
+    if kind == EAGLE3 and type(config.get(NORMED)) is not bool:  # speculators and vLLM assume different ones
+        raise BadCheckpoint(f"config.json is not valid: {NORMED} is {str(config.get(NORMED))[:40]}.", DAMAGED)
+    assumed = family_of("llama").defaults
+    settings = {key: assumed[key] for key in _SIZES} | layers
+    settings |= {key: config[key] for key in _KEPT if config.get(key) is not None}
     if kind == P_EAGLE and (guessed := _guessed(config)) is not None:
         settings["num_depths"] = guessed
     if read := config.get(_READ):

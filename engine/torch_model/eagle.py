@@ -16,7 +16,14 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from engine.arrays import Array, masked
 from engine.heads.files import EMBEDDING, LAST_NORM, HeadsFile
-from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, target_ids
+from engine.heads.fit import (
+    check_fit,
+    known_tokens,
+    levels,
+    masked_guesses,
+    norms_before_residual,
+    target_ids,
+)
 from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
@@ -111,7 +118,11 @@ def _filled(file: HeadsFile, config: Any, target: Model, of: TensorTarget) -> nn
     weights = without(file, "d2t", "t2d", *copied)
     with built_from(file), torch.device("meta"):
         three = file.kind == "eagle3"
-        module = Eagle3(config, target.width) if three else Eagle(config, LAST_NORM in weights.tensors)
+        module: nn.Module
+        if three:
+            module = Eagle3(config, target.width, norms_before_residual(file))
+        else:
+            module = Eagle(config, LAST_NORM in weights.tensors)
     choose_biases(module, weights.tensors)
     fill(module, weights, of.products, of.device)
     return module

@@ -45,13 +45,14 @@ class Eagle3(nn.Module):
     it has guessed itself; those do not pass through fc. There is an embedding only if the width differs from
     the target's."""
 
-    def __init__(self, config: LlamaConfig, target_width: int) -> None:
+    def __init__(self, config: LlamaConfig, target_width: int, normed: bool = False) -> None:
+        """normed: as for `MidLayer`."""
         super().__init__()
         width = config.hidden_size
         if width != target_width:
             self.embed_tokens = nn.Embedding(config.vocab_size, width)
         self.fc = nn.Linear(3 * target_width, width)
-        self.midlayer = MidLayer(config)
+        self.midlayer = MidLayer(config, normed)
         self.norm = LlamaRMSNorm(width, config.rms_norm_eps)
         self.lm_head = nn.Linear(width, config.draft_vocab_size)
 
@@ -74,9 +75,11 @@ class MidLayer(nn.Module):
     """EAGLE-3's decoder layer. Its attention reads the embedding and the state, which are normalised
     separately and then concatenated."""
 
-    def __init__(self, config: LlamaConfig) -> None:
+    def __init__(self, config: LlamaConfig, normed: bool) -> None:
+        """normed: whether results are added to the normalised state, in place of the state."""
         super().__init__()
         width, eps = config.hidden_size, config.rms_norm_eps
+        self._normed = normed
         self.input_layernorm = LlamaRMSNorm(width, eps)
         self.hidden_norm = LlamaRMSNorm(width, eps)
         self.self_attn = LlamaAttention(config, 0)
@@ -87,7 +90,8 @@ class MidLayer(nn.Module):
         self.mlp = LlamaMLP(config)  # type: ignore[no-untyped-call]
 
     def forward(self, tokens: Tensor, states: Tensor, **attention: Any) -> Tensor:
-        both = torch.cat((self.input_layernorm(tokens), self.hidden_norm(states)), dim=-1)
-        states = states + self.self_attn(both, **attention)[0]
+        normalised = self.hidden_norm(states)
+        both = torch.cat((self.input_layernorm(tokens), normalised), dim=-1)
+        states = (normalised if self._normed else states) + self.self_attn(both, **attention)[0]
         output: Tensor = states + self.mlp(self.post_attention_layernorm(states))
         return output

@@ -18,7 +18,15 @@ from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRMS
 from engine.arrays import Array
 from engine.errors import BadCheckpoint
 from engine.heads.files import HeadsFile
-from engine.heads.fit import OTHER, check_fit, known_tokens, levels, masked_guesses, target_ids
+from engine.heads.fit import (
+    OTHER,
+    check_fit,
+    known_tokens,
+    levels,
+    masked_guesses,
+    norms_before_residual,
+    target_ids,
+)
 from engine.heads.interface import Allowed, BlockHead, Guesses, guesses
 from engine.heads.p_eagle import p_eagle_settings
 from engine.model.interface import Model
@@ -35,14 +43,14 @@ from engine.torch_model.visibility import TensorRows, Visibility
 class PEagle(nn.Module):
     """The layers, with the names used in the files: the first is EAGLE-3's, the others are a llama's."""
 
-    def __init__(self, config: LlamaConfig, target_width: int, embeds: bool) -> None:
-        """embeds: whether the head has an embedding of its own."""
+    def __init__(self, config: LlamaConfig, target_width: int, embeds: bool, normed: bool) -> None:
+        """embeds: whether the head has an embedding of its own. normed: as for `MidLayer`."""
         super().__init__()
         width = config.hidden_size
         self.embed_tokens = nn.Embedding(config.vocab_size, width) if embeds else None
         self.mask_hidden = nn.Parameter(torch.empty(1, 1, 3 * target_width))
         self.fc = nn.Linear(3 * target_width, width)
-        self.midlayer = MidLayer(config)
+        self.midlayer = MidLayer(config, normed)
         others = range(1, config.num_hidden_layers)
         self.layers = nn.ModuleDict({str(n): LlamaDecoderLayer(config, n) for n in others})
         self.norm = LlamaRMSNorm(width, config.rms_norm_eps)
@@ -76,7 +84,7 @@ class TorchPEagleHead(BlockHead):
         self._rows: int = config.vocab_size  # of that embedding
         weights = without(file, "d2t", "t2d")
         with built_from(file), torch.device("meta"):
-            self._module = PEagle(config, target.width, embeds)
+            self._module = PEagle(config, target.width, embeds, norms_before_residual(file))
         choose_biases(self._module, weights.tensors)
         fill(self._module, weights, of.products, of.device)
         self._ids = target_ids(file, config.vocab_size)

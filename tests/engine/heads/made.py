@@ -175,23 +175,25 @@ def eagle(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tenso
     return x + mlp(weights, "layers.0", x)
 
 
-def eagle3(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tensor:
-    """Return the guessed next states as `eagle` does. states: after `fc`, or guessed."""
-    both = [
-        norm(weights, "midlayer.input_layernorm", embedded),
-        norm(weights, "midlayer.hidden_norm", states),
-    ]
-    x = states + attention(weights, "midlayer.self_attn", torch.cat(both, dim=-1))
+def eagle3(weights: dict[str, Tensor], embedded: Tensor, states: Tensor, normed: bool = False) -> Tensor:
+    """Return the guessed next states as `eagle` does. states: after `fc`, or guessed. normed: whether results
+    are added to their norm, in place of the states."""
+    normalised = norm(weights, "midlayer.hidden_norm", states)
+    both = torch.cat([norm(weights, "midlayer.input_layernorm", embedded), normalised], dim=-1)
+    x = (normalised if normed else states) + attention(weights, "midlayer.self_attn", both)
     return x + mlp(weights, "midlayer", x)
 
 
-def p_eagle(weights: dict[str, Tensor], table: Tensor, following: Tensor, states: Tensor) -> Tensor:
+def p_eagle(
+    weights: dict[str, Tensor], table: Tensor, following: Tensor, states: Tensor, normed: bool = False
+) -> Tensor:
     """Return the guessed states at the last of the tokens `following`, int64 [..., rows], and at the masks
-    behind it, [..., BLOCK - 1, width]. table: embeddings; states: as for `eagle3`, before each token."""
+    behind it, [..., BLOCK - 1, width]. table: embeddings; states, normed: as for `eagle3`, states before each
+    token."""
     masks = following.new_full((*following.shape[:-1], BLOCK - 2), MASK)
     learnt = linear(weights, "fc", weights["mask_hidden"][0, 0]).expand(*masks.shape, -1)
     embedded = table[torch.cat([following, masks], dim=-1)]
-    x = eagle3(weights, embedded, torch.cat([states, learnt], dim=-2))
+    x = eagle3(weights, embedded, torch.cat([states, learnt], dim=-2), normed)
     x = x + attention(weights, "layers.1.self_attn", norm(weights, "layers.1.input_layernorm", x))
     return (x + mlp(weights, "layers.1", x))[..., 1 - BLOCK :, :]
 

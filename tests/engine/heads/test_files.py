@@ -165,7 +165,7 @@ def test_a_configuration_that_does_not_fit_is_a_named_error(tmp_path, target, ki
         ("dflash", dict(architectures=["DFlash2DraftModel"])),
         ("dflash", dict(output_multiplier=0.2)),
         ("dflash", dict(final_logit_softcapping=30)),
-        ("p-eagle", dict(norm_before_residual=True)),
+        ("p-eagle", dict(norm_before_fc=True)),
         ("p-eagle", dict(transformer_layer_config={"hidden_size": 64})),
     ],
     ids=str,

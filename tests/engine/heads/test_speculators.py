@@ -12,6 +12,8 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.heads import load_compiled_heads, open_heads
 from engine.heads.compiled_eagle import CompiledEagleHead
 from engine.heads.compiled_p_eagle import CompiledPEagleHead
+from engine.model.rows import Rows
+from engine.torch_model.heads import load_heads
 from tests.engine.heads import made
 from tests.engine.heads.refusals import load, refused
 from tests.engine.heads.test_compiled_blocks import CHANGES, SIZES
@@ -59,52 +61,59 @@ def embedded(kind, table):
     return made.random_weights(kind) | {"embed_tokens.weight": table.clone()}
 
 
-def test_an_eagle3_head_equals_the_reference(tmp_path, target):
+each_residual = pytest.mark.parametrize("normed", [False, True], ids=["states", "their norms"])
+
+
+@each_residual
+def test_an_eagle3_head_equals_the_reference(tmp_path, target, normed):
     table, _ = table_and_head(target)
     weights = embedded("eagle3", table)
-    head = load(save(tmp_path, "eagle3", weights), target)
+    head = load(save(tmp_path, "eagle3", weights, norm_before_residual=normed), target)
     assert (head.method, list(head.hidden_layers)) == ("eagle", made.LEVELS)
     hidden = {layer: torch.randn(len(TEXT), made.WIDTH) for layer in head.hidden_layers}
     states = head.fuse(hidden)
     torch.testing.assert_close(states, made.fused(weights, "eagle3", [hidden[n] for n in made.LEVELS]))
-    assert_in_pieces(head, states, lambda tokens, read: made.eagle3(weights, table[tokens], read))
+    assert_in_pieces(head, states, lambda tokens, read: made.eagle3(weights, table[tokens], read, normed))
 
 
-def test_a_p_eagle_head_with_its_own_embedding_equals_the_reference(tmp_path, target):
+@each_residual
+def test_a_p_eagle_head_with_its_own_embedding_equals_the_reference(tmp_path, target, normed):
     table, lm_head = table_and_head(target)
     weights = embedded("p-eagle", torch.randn(table.shape))
-    head = load(save(tmp_path, "p-eagle", weights), target)
+    head = load(save(tmp_path, "p-eagle", weights, norm_before_residual=normed), target)
     assert (head.method, list(head.hidden_layers)) == ("p-eagle", made.LEVELS)
     assert (head.positions, head.layers) == (made.BLOCK - 1, 2)
     states = head.fuse({layer: torch.randn(11, made.WIDTH) for layer in head.hidden_layers})
     tokens, log_probs = head.best(head.guess(TEXT[1:12], states, head.new_cache()), 6)
-    expected = made.guessed_block(
-        weights, "p-eagle", weights["embed_tokens.weight"], torch.tensor(TEXT[:12]), states, lm_head
-    )
-    best = expected.log_softmax(-1).topk(6)
+    own, following = weights["embed_tokens.weight"], torch.tensor(TEXT[1:12])
+    expected = made.p_eagle(weights, own, following, states, normed)
+    best = made.logits(weights, "p-eagle", expected, lm_head).log_softmax(-1).topk(6)
     assert tokens.tolist() == best.indices.tolist()
     torch.testing.assert_close(torch.from_numpy(log_probs), best.values, rtol=1e-4, atol=1e-4)
 
 
 @each_kind
-def test_beside_a_compiled_target_it_is_compiled_too(kind, tmp_path, monkeypatch):
+@each_residual
+def test_beside_a_compiled_target_it_is_compiled_too(kind, normed, tmp_path, monkeypatch):
     for name, size in SIZES.items():
         monkeypatch.setattr(made, name, size)
     of, weights = compiled_target(), made.random_weights(kind)
-    files = [
-        open_heads(save(tmp_path / "speculators", kind, weights, CHANGES)),
-        open_heads(made.save(tmp_path / "author", kind, weights, **CHANGES)),
-    ]
-    assert files[0].attention_width == files[1].attention_width == 32
-    heads = [load_compiled_heads(file, of, 96) for file in files]
+    file = open_heads(save(tmp_path, kind, weights, CHANGES, norm_before_residual=normed))
+    assert file.attention_width == 32
+    fast, slow = load_compiled_heads(file, of, 96), load_heads(file, of, 96)
+    assert isinstance(fast, CompiledEagleHead if kind == "eagle3" else CompiledPEagleHead)
+    assert (fast.parameters, fast.hidden_layers) == (slow.parameters, slow.hidden_layers)
     random = np.random.default_rng(1)
-    hidden = {layer: random.standard_normal((4, 64), np.float32) for layer in heads[0].hidden_layers}
-    fused = []
-    for head in heads:
-        assert isinstance(head, CompiledEagleHead if kind == "eagle3" else CompiledPEagleHead)
-        fused.append(head.fuse(hidden))
-    np.testing.assert_array_equal(*fused)
-    assert heads[0].parameters == heads[1].parameters
+    hidden = {layer: random.standard_normal((11, 64), np.float32) for layer in fast.hidden_layers}
+    guessed = []
+    for head in (fast, slow):
+        states, cache = head.fuse(hidden), head.new_cache()
+        if kind == "eagle3":
+            found = head.forward(Rows.text(TEXT[1:12], 0), states, cache)
+        else:
+            found = head.guess(TEXT[1:12], states, cache)
+        guessed.append(torch.as_tensor(found).clone())
+    assert torch.nn.functional.cosine_similarity(*guessed, dim=-1).min() > 0.998
 
 
 def test_layers_that_are_not_named_are_those_of_eagle3(tmp_path, target):
@@ -117,8 +126,6 @@ def test_layers_that_are_not_named_are_those_of_eagle3(tmp_path, target):
 @pytest.mark.parametrize(
     ("kind", "changes", "saying"),
     [
-        ("eagle3", dict(norm_before_residual=True), "norm_before_residual"),
-        ("p-eagle", dict(norm_before_residual=True), "norm_before_residual"),
         ("p-eagle", dict(norm_before_fc=True), "norm_before_fc"),
         ("eagle3", dict(fc_norm=True), "fc_norm"),
         ("eagle3", dict(norm_output=True), "norm_output"),
@@ -158,12 +165,12 @@ def test_without_a_number_of_tokens_the_usual_one_is_guessed(tmp_path, target, p
     assert load(folder, target).positions == 7
 
 
-def test_an_eagle3_head_that_leaves_norms_open_is_refused_and_a_p_eagle_head_has_none(tmp_path, target):
+def test_where_a_first_layer_adds_to_is_said_or_known(tmp_path, target):
     for kind in KINDS:
         path = save(tmp_path / kind, kind, made.random_weights(kind)) / "config.json"
         config = json.loads(path.read_text())
         del config["norm_before_residual"]
         path.write_text(json.dumps(config))
-    with refused(UnsupportedModel, "norm_before_residual"):
+    with refused(BadCheckpoint, "norm_before_residual is None"):
         open_heads(tmp_path / "eagle3")
     assert load(tmp_path / "p-eagle", target).method == "p-eagle"
