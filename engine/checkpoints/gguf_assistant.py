@@ -31,8 +31,8 @@ _WHOLE = (
 
 
 def assistant(keys: Keys, config: Config) -> Config:
-    """Return the settings of an assistant, those of its layers among them. Its output head has clusters if the
-    file has their tensors.
+    """Return the settings of an assistant, those of its layers among them. Its output head has clusters if
+    the file has their tensors.
 
     Raises `BadCheckpoint` if some layers do not draft, or do not use the keys and values of a Gemma 4.
     """

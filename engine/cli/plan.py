@@ -187,8 +187,8 @@ def named_pairs(target: str, draft: str) -> list[planner.PairOutline]:
 
 
 def _may_be_heads(target: str, draft: str) -> bool:
-    """Return whether a draft can be heads in a folder, or is an assistant in a GGUF file, beside a target that
-    exists locally."""
+    """Return whether a draft can be heads in a folder, or is an assistant in a GGUF file, beside a target
+    that exists locally."""
     with suppress(ModelNotFound):
         catalog.resolve(target)
         if draft == "auto":

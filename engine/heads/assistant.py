@@ -194,8 +194,8 @@ def _layers(name: str, kind: str, config: Mapping[str, Any]) -> Description:
         raise _refused(name, "num_kv_shared_layers", config["num_kv_shared_layers"])
     if config.get("model_type") not in (None, ASSISTANTS[kind]):
         raise _refused(name, "model_type", config["model_type"])
-    plain = {key: value for key, value in config.items() if key not in _FIXED}
-    settings = names.usual_config(plain | {"model_type": ASSISTANTS[kind]})
+    own = {key: value for key, value in config.items() if key not in _FIXED}
+    settings = names.usual_config(own | {"model_type": ASSISTANTS[kind]})
     fixed = {"hidden_size_per_layer_input": 0, "num_kv_shared_layers": 0}
     return described(name, settings.pop("model_type"), settings | fixed)
 

@@ -31,6 +31,10 @@ _GEMMA_OTHERS = dict(
     use_bidirectional_attention=False,
 )
 _THETAS = dict(rope_theta=1000000.0, rope_local_base_freq=10000.0)
+_GEMMA4_POSITIONS = {
+    "full_attention": dict(rope_type="proportional", partial_rotary_factor=0.25, rope_theta=1000000.0),
+    "sliding_attention": dict(rope_type="default", rope_theta=10000.0),
+}
 _GEMMA_N = dict(
     head_dim=256, hidden_activation="gelu_pytorch_tanh", tie_word_embeddings=True, sliding_window=512
 )
@@ -112,6 +116,7 @@ FAMILIES = {
             131072,
             **_GEMMA_N,
             **_THETAS,
+            rope_parameters=_GEMMA4_POSITIONS,
             final_logit_softcapping=None,
             sliding_window_pattern=6,
             num_kv_shared_layers=0,

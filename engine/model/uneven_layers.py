@@ -1,6 +1,7 @@
 """What differs between the layers of one model, as its configuration says: widths of MLPs, key-value heads,
 whose rows a layer reads, and inputs of its own."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -41,12 +42,20 @@ def kept_rows(
         raise given.bad(f"no layer keeps the keys and values that those of type {min(unkept)} share")
     if not family.uneven:
         return tuple(common for layer in own if attends[layer])
-    others = given.part("per_layer_config")
+    others = {_number(given, layer): each for layer, each in given.part("per_layer_config").items()}
     if not others:
         heads = given.values["num_global_key_value_heads"] if given.flag("attention_k_eq_v") else None
         full = {"num_key_value_heads": heads, "head_dim": given.values["global_head_dim"]}
-        others = {str(layer): full for layer, kind in enumerate(types) if kind == FULL}
-    return tuple(_heads_of(given, others.get(str(layer)) or {}, common) for layer in own)
+        others = {layer: full for layer, kind in enumerate(types) if kind == FULL}
+    return tuple(_heads_of(given, others.get(layer) or {}, common) for layer in own)
+
+
+def _number(given: Configuration, layer: object) -> int:
+    """Return the number of a layer in `per_layer_config`. transformers writes zeros before it, up to the
+    digits of the largest: "05" where there is a layer 11."""
+    if not re.fullmatch(r"[0-9]{1,6}", str(layer)):
+        raise given.bad(f"per_layer_config has a layer “{str(layer)[:40]}”")
+    return int(str(layer))
 
 
 def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tuple[int, int]:

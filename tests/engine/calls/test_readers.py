@@ -268,7 +268,7 @@ CUT = [  # calls that are cut off: the parts with the arguments as they are
      [("text", "", "[TOOL_CALLS]wea"), TOLD, ("text", "", "So.")]),
     ("mistral", "[TOOL_CALLS]weather[ARGS][TOOL_CALLS]now[ARGS]{}",
      [("text", "", "[TOOL_CALLS]weather[ARGS]"), TOLD]),
-    ("mistral", "[TOOL_CALLS] [TOOL_CALLS]now[ARGS]{}", [("text", "", "[TOOL_CALLS] "), TOLD]),
+    ("mistral", "[TOOL_CALLS] [TOOL_CALLS]now[ARGS]{}", [("text", "", "[TOOL_CALLS]"), TOLD]),
     ("mistral", f"[TOOL_CALLS]{'x' * 250}[TOOL_CALLS]now[ARGS]{{}}",
      [("text", "", f"[TOOL_CALLS]{'x' * 250}"), TOLD]),
     ("mistral list", '[TOOL_CALLS][{"name": "now", "arguments": {}, {"name": "now", "arguments": {}'
@@ -276,7 +276,7 @@ CUT = [  # calls that are cut off: the parts with the arguments as they are
     ("mistral list", '[TOOL_CALLS][{"name": "now", "arguments": {}, "id": "ab',
      [TOLD, ("text", "", ', "id": "ab')]),
     ("mistral list", '[TOOL_CALLS][ [TOOL_CALLS][{"name": "now", "arguments": {}}]So.',
-     [("text", "", "[TOOL_CALLS][ "), TOLD, ("text", "", "So.")]),
+     [("text", "", "[TOOL_CALLS]["), TOLD, ("text", "", "So.")]),
     ("llama", '{"name": "now", "parameters": {}\nSo.', [TOLD, ("text", "", "So.")]),
     ("llama", '{"name": "weather", "parameters": {"city": <|python_tag|>{"name": "now", "parameters": {}}'
      '<|python_tag|>{"name": "now", "parameters": {}}', [("call", "weather", '{"city": '), TOLD, TOLD]),

@@ -29,7 +29,7 @@ def add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture
 
 
 def add_assistant(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
-    """Add what an assistant of Gemma 4 says besides its layers, with what other programs write of clusters."""
+    """Add what an assistant of Gemma 4 says besides its layers, and what other programs say of clusters."""
     writer.add_embedding_length_out(config.backbone_hidden_size)
     writer.add_nextn_predict_layers(config.text_config.num_hidden_layers)
     if config.use_ordered_embeddings:
