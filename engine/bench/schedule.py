@@ -3,7 +3,7 @@ engine's own code streams, on a clock that is computed: nothing is measured, and
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,15 @@ if TYPE_CHECKING:
         SimulatedPass,
     )
     from engine.checkpoints import Weight
-    from engine.planner import MachineProfile
+    from engine.planner import MachineProfile, Outline
 
 # Raw rate of 16 lanes, in bytes per second, by version of PCIe.
 PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63e9}
+
+# In place of a draft of the catalogue.
+OWN, COPY, NONE = "self", "copy", "none"
+PLANNED = "planned"  # in place of numbers of rows
+PLAIN = "16-bit"  # how weights are stored, in place of a mixture of formats
 
 SOURCES = """\
 Simulated, not measured: nothing was run on a card. Chunks, slots, copies and waiting are those of the
@@ -52,7 +57,23 @@ def add(kinds: Commands) -> None:
         "--drafts",
         metavar="ID,…",
         default="qwen2.5-7b-q4_k_m,qwen2.5-0.5b-q4_k_m",
-        help="draft models of the catalogue (default: %(default)s)",
+        help="draft models of the catalogue; “self”, the target itself in fewer bits, which shares rows and "
+        "layers with it (no card runs that); “copy”, a file of the target in fewer bits; or “none” (default: "
+        "%(default)s)",
+    )
+    parser.add_argument(
+        "--stored-as",
+        metavar="FORM",
+        help="form of the target's weights, in place of the catalogue's: “16-bit”, or a name of GGUF files, "
+        "such as Q8_0",
+    )
+    parser.add_argument(
+        "--copy-gain",
+        type=float,
+        metavar="FACTOR",
+        default=1,
+        help="how many times as many tokens a pass gains with “self” and “copy” as plans expect (default: "
+        "%(default)s)",
     )
     parser.add_argument(
         "--vram",
@@ -76,7 +97,8 @@ def add(kinds: Commands) -> None:
         "--rows",
         metavar="N,…",
         default="64,256,1024",
-        help="numbers of rows of a pass, the tree and its root (default: %(default)s)",
+        help="numbers of rows of a pass, the tree and its root, or “planned”, as many as the plan has "
+        "(default: %(default)s)",
     )
     parser.add_argument("--ram", type=float, metavar="GiB", default=64, help="RAM (default: %(default)s)")
     parser.add_argument(
@@ -114,11 +136,13 @@ def add(kinds: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    rows = numbers("rows", parsed.rows, int)
+    planned = parsed.rows == PLANNED
+    rows: list[int | None] = [None] if planned else [*numbers("rows", parsed.rows, int)]
     helped = numbers("helped-rows", parsed.helped_rows, int) if parsed.helped_rows else []
     versions = numbers("pcie", parsed.pcie, int)
     vram = numbers("vram", parsed.vram, float)
-    sizes = [*rows, *helped, *vram, parsed.ram, parsed.ram_gbps, parsed.disk_gbps, parsed.context]
+    sizes = [*helped, *vram, parsed.ram, parsed.ram_gbps, parsed.disk_gbps, parsed.context]
+    sizes += [parsed.copy_gain, *(count for count in rows if count is not None)]
     if min(sizes) <= 0 or not 0 < parsed.survival <= 1 or not {*versions} <= {*PCIE}:
         raise BadOption(
             "All numbers must be above 0, PCIe's version 3, 4 or 5, and --survival at most 1.",
@@ -131,7 +155,8 @@ def run(parsed: argparse.Namespace) -> int:
         found = {"cases": [asdict(each) for each in cases], "helped": [asdict(each) for each in with_help]}
         print(json.dumps({"sources": SOURCES, "survival": parsed.survival, **found}))
     else:
-        print(SOURCES, "", *table(cases, parsed.survival), *table_of_help(with_help), sep="\n")
+        lines = [*table(cases, parsed.survival), *table_of_fastest(cases), *table_of_help(with_help)]
+        print(SOURCES, "", *lines, sep="\n")
     return 0
 
 
@@ -146,11 +171,12 @@ class DescribedCard:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCase:
-    """A described card and pair, and what the simulation gives. `rows`: of a pass."""
+    """A described card and pair, and what the simulation gives. `rows`: of a pass, None if there is no
+    plan."""
 
     card: DescribedCard
     draft: str
-    rows: int
+    rows: int | None
     outcome: "SimulatedOutcome"
 
 
@@ -168,22 +194,46 @@ Described = tuple[DescribedCard, "MachineProfile"]
 
 
 def simulated(
-    parsed: argparse.Namespace, machines: Sequence[Described], rows: Sequence[int]
+    parsed: argparse.Namespace, machines: Sequence[Described], rows: Sequence[int | None]
 ) -> Iterator[SimulatedCase]:
     """Simulate all cases that the options describe, in the order of the table."""
-    from engine.bench.simulation.outcome import simulate
+    target, weights = _target(parsed)
+    for draft in listed(parsed.drafts):
+        for card, machine in machines:
+            for count in rows:
+                say(f"{draft}, {card.name}, {card.vram:g} GiB, PCIe {card.pcie}, {count or PLANNED} rows")
+                outcome = _outcome(parsed, draft, target, weights, machine, count)
+                if outcome.one_pass:
+                    count = outcome.one_pass.rows
+                yield SimulatedCase(card, draft, count, outcome)
+
+
+def _outcome(
+    parsed: argparse.Namespace,
+    draft: str,
+    target: "Outline",
+    weights: "Mapping[str, Weight]",
+    machine: "MachineProfile",
+    rows: int | None,
+) -> "SimulatedOutcome":
+    from engine.bench.simulation.outcome import simulate, simulate_own_draft
+    from engine.bench.simulation.own_draft import pairs_with_copies
+    from engine.planner import Asked, fastest
     from engine.planner.outline import catalogued
     from engine.planner.pairs import pair_of
 
-    weights = _weights(parsed.target)
-    for draft in listed(parsed.drafts):
+    context, survival, gain = parsed.context, parsed.survival, parsed.copy_gain
+    if draft == OWN:
+        return simulate_own_draft(weights, target, machine, rows, context, survival, gain)
+    if draft == COPY:
+        asked = Asked(context, budget=None if rows is None else rows - 1, device="cuda")
+        _, pair = fastest(machine, pairs_with_copies(target, gain), asked, ())
+    elif draft == NONE:
+        pair = pair_of(target, None)
+    else:
         _known(draft)
-        pair = pair_of(catalogued(parsed.target), catalogued(draft))
-        for card, machine in machines:
-            for count in rows:
-                say(f"{draft}, {card.name}, {card.vram:g} GiB, PCIe {card.pcie}, {count} rows")
-                outcome = simulate(weights, pair, machine, count, parsed.context, parsed.survival)
-                yield SimulatedCase(card, draft, count, outcome)
+        pair = pair_of(target, catalogued(draft))
+    return simulate(weights, pair, machine, rows, context, survival)
 
 
 def simulated_help(
@@ -192,11 +242,10 @@ def simulated_help(
     """Simulate passes in which a processor of 8 cores with AVX-512 VNNI helps the card."""
     from engine.bench.simulation.outcome import simulate_help
     from engine.planner.machines import compiled_processor
-    from engine.planner.outline import catalogued
 
     if not rows:
         return
-    weights, target = _weights(parsed.target), catalogued(parsed.target)
+    target, weights = _target(parsed)
     processor = replace(compiled_processor(8, {"avx512_vnni"}), memory=parsed.ram_gbps * 1e9)
     for card, machine in machines:
         for count in rows:
@@ -227,6 +276,37 @@ def table(cases: Sequence[SimulatedCase], survival: float) -> Iterator[str]:
             yield f"| {case.draft} {_line(case, _iteration_cells(case.outcome.iteration))}"
 
 
+def table_of_fastest(cases: Sequence[SimulatedCase]) -> Iterator[str]:
+    """Yield the lines of a Markdown table with the number of rows that is fastest, taking turns, for each
+    draft on each card; none if the target nowhere drafts for itself."""
+    if not any(case.outcome.own for case in cases):
+        return
+    fastest: dict[tuple[DescribedCard, str], SimulatedCase] = {}
+    for case in cases:
+        key = case.card, case.draft
+        if _speed(case) > (_speed(fastest[key]) if key in fastest else 0.0):
+            fastest[key] = case
+    yield ""
+    yield (
+        "| draft | card | PCIe | rows | copy | copy, GB | resident, GB | of these copied | tokens | "
+        "drafting, s | taking turns, s | tokens/s | overlapped, tokens/s |"
+    )
+    yield "|---" * 13 + "|"
+    for case in fastest.values():
+        one, own, cells = case.outcome.iteration, case.outcome.own, [""] * 4
+        assert one is not None
+        if own is not None:
+            gigabytes = (f"{nbytes / 1e9:.1f}" for nbytes in (own.copy, own.resident))
+            cells = [own.form, *gigabytes, f"{own.copied:.0%}"]
+        cells += [f"{one.tokens:.1f}", f"{one.drafting_s:.2f}", f"{one.turns_s:.2f}"]
+        cells += [f"{one.tokens_per_second:.2f}", f"{one.tokens / one.overlapped_s:.2f}"]
+        yield f"| {case.draft} {_line(case, cells)}"
+
+
+def _speed(case: SimulatedCase) -> float:
+    return case.outcome.iteration.tokens_per_second if case.outcome.iteration else 0.0
+
+
 def table_of_help(cases: Sequence[HelpedCase]) -> Iterator[str]:
     """Yield the lines of a Markdown table; none without cases."""
     if cases:
@@ -244,7 +324,7 @@ def table_of_help(cases: Sequence[HelpedCase]) -> Iterator[str]:
 
 
 def _line(case: SimulatedCase | HelpedCase, cells: list[str]) -> str:
-    place = [f"{case.card.name} {case.card.vram:g} GB", str(case.card.pcie), str(case.rows)]
+    place = [f"{case.card.name} {case.card.vram:g} GB", str(case.card.pcie), str(case.rows or PLANNED)]
     return f"| {' | '.join([*place, *cells])} |"
 
 
@@ -296,18 +376,31 @@ def _machines(
             yield DescribedCard(name, gib, version), machine
 
 
-def _weights(target: str) -> "dict[str, Weight]":
-    """Return the matrices of a model of the catalogue. Raises BadOption if it has none of this name, or if it
-    is a mixture of experts."""
+def _target(parsed: argparse.Namespace) -> "tuple[Outline, dict[str, Weight]]":
+    """Return the outline of the target, and its matrices. Raises BadOption if the catalogue has no model of
+    this name, if it is a mixture of experts, or if no GGUF files are stored so."""
     from engine import catalog
     from engine.bench.simulation.model import catalogued_weights
+    from engine.planner import variant_outline
 
-    _known(target)
-    variant = catalog.entries()[target]
+    _known(parsed.target)
+    variant = catalog.entries()[parsed.target]
     model = catalog.catalog().models[variant.model]
     if model.experts:
-        raise BadOption(f"{target} is a mixture of experts.", "Choose a dense model.")
-    return catalogued_weights(model, variant)
+        raise BadOption(f"{parsed.target} is a mixture of experts.", "Choose a dense model.")
+    if parsed.stored_as is not None:
+        variant = replace(variant, **_storage(parsed.stored_as), bits=0, intermediate=0)
+    return variant_outline(model, variant), catalogued_weights(model, variant)
+
+
+def _storage(name: str) -> dict[str, str]:
+    """Return the attributes of a variant that is stored so. Raises BadOption if none is."""
+    from engine.catalog.sizes import MIXES
+
+    if name != PLAIN and name not in MIXES:
+        known = ", ".join([PLAIN, *MIXES])
+        raise BadOption(f"No files are stored as {name!r}.", f"Choose from: {known}.")
+    return {"format": PLAIN, "mix": ""} if name == PLAIN else {"format": "gguf", "mix": name}
 
 
 def _known(id: str) -> None:

@@ -153,8 +153,15 @@ def own_draft_refusal(target: Outline) -> BadOption | None:
     return None
 
 
-def no_self_draft() -> BadOption:
-    """Return the error for a target that does not run, or cannot stream, in compiled passes."""
+def no_self_draft(on_card: bool = False) -> BadOption:
+    """Return the error for a target that does not run, or cannot stream, in compiled passes. on_card: because
+    a graphics card runs it."""
+    if on_card:
+        return BadOption(
+            "A model can draft for itself only on the processor; here, a graphics card runs it.",
+            "Give it a smaller model of its family as the draft, or a file of the same model in fewer bits "
+            "(--draft FILE); or let the processor run it (--device cpu).",
+        )
     return BadOption(
         "A model can draft for itself only if it runs compiled passes on the processor; this one does not.",
         OTHER_DRAFT,

@@ -1,6 +1,7 @@
 """Predict the seconds of a target pass, of growing a tree, and of an iteration, from the bounds in
 docs/design.md, section 4."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -87,10 +88,12 @@ class Growth:
 def growth(draft: Outline, budget: int, tokens: float, compute: Compute, unpacked: bool) -> Growth:
     """Return how one tree grows with the number of beams that is fastest. tokens: how many are expected
     per pass."""
-    ways = (
-        Growth(DEPTH * tokens + WIDTH * budget / beams, beams, pass_s(draft, beams, compute, unpacked))
-        for beams in BEAMS
-    )
+    return fastest_growth(budget, tokens, lambda beams: pass_s(draft, beams, compute, unpacked))
+
+
+def fastest_growth(budget: int, tokens: float, round_s: Callable[[int], float]) -> Growth:
+    """Return the same for rounds that take `round_s(beams)` seconds."""
+    ways = (Growth(DEPTH * tokens + WIDTH * budget / beams, beams, round_s(beams)) for beams in BEAMS)
     return min(ways, key=lambda way: way.s)
 
 

@@ -230,7 +230,7 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
         )
     device = choose_device(request.device)
     if files.drafts_for_itself and not may_compile(request, device):
-        raise planner.no_self_draft()
+        raise planner.no_self_draft(on_card=device == "cuda")
     if files.drafts_for_itself:
         check_self_draft(files.target)
     if request.kv_cache != "f16" and not may_compile(request, device):

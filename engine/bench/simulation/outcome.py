@@ -1,13 +1,14 @@
 """One case of the simulation: a pair on a described machine, from its plan to its passes and iterations."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.helper import HelpedTarget
 from engine.bench.simulation.iteration import SimulatedDrafter, iterate
 from engine.bench.simulation.model import SimulatedTarget
+from engine.bench.simulation.own_draft import OwnDraft, fastest_own_draft
 from engine.checkpoints import Weight
 from engine.errors import BadOption
 from engine.planner import (
@@ -79,14 +80,21 @@ class SimulatedIteration:
     overlapped_bound_s: float
     planned_s: float
 
+    @property
+    def tokens_per_second(self) -> float:
+        """While drafting and verifying take turns."""
+        return self.tokens / self.turns_s
+
 
 @dataclass(frozen=True, slots=True)
 class SimulatedOutcome:
-    """The results of a case. `missing`: why the planner does not run the pair there; nothing else then."""
+    """The results of a case. `missing`: why the planner does not run the pair there; nothing else then.
+    `own`: of a target that is its own draft, how."""
 
     missing: str | None = None
     one_pass: SimulatedPass | None = None
     iteration: SimulatedIteration | None = None
+    own: OwnDraft | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,21 +115,77 @@ def simulate(
     weights: Mapping[str, Weight],
     pair: PairOutline,
     machine: MachineProfile,
-    rows: int,
+    rows: int | None,
     context: int,
     survival: float = 1.0,
 ) -> SimulatedOutcome:
     """Simulate passes of `rows` rows, and iterations with trees of one node less, of a pair on a machine with
     a card, loaded as the planner would load it.
 
-    weights: the target's matrices. survival: as for `SimulatedDrafter`. Raises BadOption if nothing is
-    streamed.
+    weights: the target's matrices. rows: None for as many as the plan has. survival: as for
+    `SimulatedDrafter`. Raises BadOption if nothing is streamed.
     """
-    plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
+    plan = plan_for(machine, pair, _asked(context, rows))
     if not plan.runs:
         return SimulatedOutcome(missing=plan.missing)
-    limits = _limits(plan)
-    alone = PairOutline(pair.target, None, acceptance(0))
+    assert machine.card is not None and plan.budget is not None
+    layers, way, tokens = 0, Growth(0.0, 0, 0.0), plan.predicted_tokens_per_pass or 1.0
+    if pair.draft is not None:
+        layers = len(pair.draft.layers)
+        way = growth(pair.draft, plan.budget, tokens, machine.card, plan.draft_unpacked)
+    case = _Case(_limits(plan), plan.budget + 1, tokens, layers, way, plan.seconds_per_pass or 0.0)
+    return _simulated(weights, pair.target, case, machine, context, survival)
+
+
+def simulate_own_draft(
+    weights: Mapping[str, Weight],
+    target: Outline,
+    machine: MachineProfile,
+    rows: int | None,
+    context: int,
+    survival: float = 1.0,
+    gain: float = 1.0,
+) -> SimulatedOutcome:
+    """Simulate the same of a target that is its own draft, in the fastest way. gain: as for `own_pairs`.
+    Raises BadOption if the target fits, or cannot draft for itself."""
+    alone = plan_for(machine, PairOutline(target, None, acceptance(0)), _asked(context, rows))
+    if alone.runs:
+        _limits(alone)
+    own = fastest_own_draft(machine, target, _asked(context, rows), gain)
+    if own is None:
+        return SimulatedOutcome(missing="more VRAM, for the copy")
+    tokens, planned_s = own.predicted.tokens, own.predicted.s
+    case = _Case(own.limits, own.budget + 1, tokens, len(target.layers), own.growth, planned_s)
+    return replace(_simulated(weights, target, case, machine, context, survival), own=own)
+
+
+def _asked(context: int, rows: int | None) -> Asked:
+    return Asked(context, budget=None if rows is None else rows - 1, device="cuda")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is loaded: the limits of the target's weights; the rows of a pass, and its tokens; the layers of
+    the draft, 0 without one; how its trees grow; the planned seconds of an iteration."""
+
+    limits: WeightLimits
+    rows: int
+    tokens: float
+    layers: int
+    way: Growth
+    planned_s: float
+
+
+def _simulated(
+    weights: Mapping[str, Weight],
+    target: Outline,
+    case: _Case,
+    machine: MachineProfile,
+    context: int,
+    survival: float,
+) -> SimulatedOutcome:
+    limits, rows, way = case.limits, case.rows, case.way
+    alone = PairOutline(target, None, acceptance(0))
     asked = Asked(context, vram_limit_nbytes=limits.device_nbytes, budget=rows - 1, device="cuda")
     planned_s = plan_for(machine, alone, asked).seconds_per_pass or 0.0
     resident = _Running(weights, None, machine)
@@ -129,32 +193,28 @@ def simulate(
     card_s = resident.card.computing.busy_s / (BEFORE + TIMED)
 
     running = _Running(weights, limits, machine)
-    streamer, target, clock = running.streamer, running.target, running.clock
+    streamer, clock = running.streamer, running.clock
     moving_s = max(streamer.pass_nbytes / machine.link, streamer.tiers["ssd"] / machine.disk)
-    works = [lambda: target.run(rows)]
-    way, tokens = Growth(0.0, 0, 0.0), plan.predicted_tokens_per_pass or 1.0
-    if pair.draft is not None:
-        way = growth(pair.draft, rows - 1, tokens, running.compute, plan.draft_unpacked)
-        drafter = SimulatedDrafter(way, len(pair.draft.layers), running.card, survival)
+    works = [lambda: running.target.run(rows)]
+    if case.layers:
+        drafter = SimulatedDrafter(way, case.layers, running.card, survival)
         works += [
-            lambda: iterate(drafter, target, rows, overlapped=False, clock=clock),
-            lambda: iterate(drafter, target, rows, overlapped=True, clock=clock),
+            lambda: iterate(drafter, running.target, rows, overlapped=False, clock=clock),
+            lambda: iterate(drafter, running.target, rows, overlapped=True, clock=clock),
         ]
     pass_s, *iterations = running.timed(works)
-    one_pass = SimulatedPass(rows, streamer.pass_nbytes, moving_s, computing_s, pass_s, planned_s)
-    if not iterations:
-        return SimulatedOutcome(one_pass=one_pass)
+    turns_s, overlapped_s = iterations or (pass_s, pass_s)
     behind_ring_s = moving_s - streamer.nbytes / machine.link
     return SimulatedOutcome(
-        one_pass=one_pass,
+        one_pass=SimulatedPass(rows, streamer.pass_nbytes, moving_s, computing_s, pass_s, planned_s),
         iteration=SimulatedIteration(
-            tokens=tokens,
+            tokens=case.tokens,
             drafting_s=way.s,
-            turns_s=iterations[0],
+            turns_s=turns_s,
             turns_bound_s=max(moving_s, way.s + max(behind_ring_s, computing_s)),
-            overlapped_s=iterations[1],
+            overlapped_s=overlapped_s,
             overlapped_bound_s=max(moving_s, computing_s, way.s + card_s),
-            planned_s=plan.seconds_per_pass or 0.0,
+            planned_s=case.planned_s,
         ),
     )
 

@@ -308,3 +308,15 @@ def test_a_target_that_runs_through_torch_does_not_draft_for_itself(target: Path
     request = Load(id=1, target=str(target), draft="self", device="cpu", dtype="float32", context=96)
     with pytest.raises(BadOption, match="draft for itself only if"):
         EngineService().load(request, lambda event: None, lambda: False)
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_on_a_card_a_target_does_not_draft_for_itself_and_the_hint_says_what_may(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "choose_device", lambda requested: "cuda")
+    request = Load(id=1, target=str(target), draft="self", context=96)
+    with pytest.raises(BadOption, match="a graphics card runs it") as refused:
+        EngineService().load(request, lambda event: None, lambda: False)
+    assert "a file of the same model in fewer bits (--draft FILE)" in refused.value.hint
+    assert "--device cpu" in refused.value.hint
