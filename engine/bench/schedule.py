@@ -293,11 +293,11 @@ def table_of_fastest(cases: Sequence[SimulatedCase]) -> Iterator[str]:
     )
     yield "|---" * 13 + "|"
     for case in fastest.values():
-        one, own, cells = case.outcome.iteration, case.outcome.own, [""] * 4
+        one, own, sizes = case.outcome.iteration, case.outcome.own, [""] * 3
         assert one is not None
         if own is not None:
-            gigabytes = (f"{nbytes / 1e9:.1f}" for nbytes in (own.copy, own.resident))
-            cells = [own.form, *gigabytes, f"{own.copied:.0%}"]
+            sizes = [f"{own.copy / 1e9:.1f}", f"{own.resident / 1e9:.1f}", f"{own.copied:.0%}"]
+        cells = [case.outcome.form or "", *sizes]
         cells += [f"{one.tokens:.1f}", f"{one.drafting_s:.2f}", f"{one.turns_s:.2f}"]
         cells += [f"{one.tokens_per_second:.2f}", f"{one.tokens / one.overlapped_s:.2f}"]
         yield f"| {case.draft} {_line(case, cells)}"

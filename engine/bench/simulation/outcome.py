@@ -89,11 +89,13 @@ class SimulatedIteration:
 @dataclass(frozen=True, slots=True)
 class SimulatedOutcome:
     """The results of a case. `missing`: why the planner does not run the pair there; nothing else then.
-    `own`: of a target that is its own draft, how."""
+    `form`: the format of the target's copy, if one drafts; `own`: how the target drafts for itself, if it
+    does."""
 
     missing: str | None = None
     one_pass: SimulatedPass | None = None
     iteration: SimulatedIteration | None = None
+    form: str | None = None
     own: OwnDraft | None = None
 
 
@@ -108,6 +110,19 @@ class SharedPass:
     alone_s: float
     shared_s: float
     planned_share: float
+    planned_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is loaded: the limits of the target's weights; the rows of a pass, and its tokens; the layers of
+    the draft, 0 without one; how its trees grow; the planned seconds of an iteration."""
+
+    limits: WeightLimits
+    rows: int
+    tokens: float
+    layers: int
+    way: Growth
     planned_s: float
 
 
@@ -134,7 +149,8 @@ def simulate(
         layers = len(pair.draft.layers)
         way = growth(pair.draft, plan.budget, tokens, machine.card, plan.draft_unpacked)
     case = _Case(_limits(plan), plan.budget + 1, tokens, layers, way, plan.seconds_per_pass or 0.0)
-    return _simulated(weights, pair.target, case, machine, context, survival)
+    found = _simulated(weights, pair.target, case, machine, context, survival)
+    return replace(found, form=plan.substitutes)
 
 
 def simulate_own_draft(
@@ -156,24 +172,12 @@ def simulate_own_draft(
         return SimulatedOutcome(missing="more VRAM, for the copy")
     tokens, planned_s = own.predicted.tokens, own.predicted.s
     case = _Case(own.limits, own.budget + 1, tokens, len(target.layers), own.growth, planned_s)
-    return replace(_simulated(weights, target, case, machine, context, survival), own=own)
+    found = _simulated(weights, target, case, machine, context, survival)
+    return replace(found, form=own.form, own=own)
 
 
 def _asked(context: int, rows: int | None) -> Asked:
     return Asked(context, budget=None if rows is None else rows - 1, device="cuda")
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What is loaded: the limits of the target's weights; the rows of a pass, and its tokens; the layers of
-    the draft, 0 without one; how its trees grow; the planned seconds of an iteration."""
-
-    limits: WeightLimits
-    rows: int
-    tokens: float
-    layers: int
-    way: Growth
-    planned_s: float
 
 
 def _simulated(
