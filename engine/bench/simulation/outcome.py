@@ -143,7 +143,8 @@ def simulate(
     plan = plan_for(machine, pair, _asked(context, rows))
     if not plan.runs:
         return SimulatedOutcome(missing=plan.missing)
-    assert machine.card is not None and plan.budget is not None
+    assert machine.card is not None
+    assert plan.budget is not None
     layers, way, tokens = 0, Growth(0.0, 0, 0.0), plan.predicted_tokens_per_pass or 1.0
     if pair.draft is not None:
         layers = len(pair.draft.layers)

@@ -53,7 +53,8 @@ def own_pairs(target: Outline, gain: float = 1.0) -> list[PairOutline]:
     found = []
     for pair in self_pairs(target):
         draft, form = pair.draft, pair.substitutes
-        assert draft is not None and form is not None
+        assert draft is not None
+        assert form is not None
         stored = form.stored / draft.multiplied  # bytes of blocks for each byte of tiles
         layers = tuple(int(stored * nbytes) for nbytes in draft.layers)
         draft = replace(draft, layers=layers, head=int(stored * draft.head), packed=True, compiled=False)
@@ -93,7 +94,8 @@ def _ways(candidate: Candidate) -> Iterator[OwnDraft]:
     """Yield one way for each share in COPIED that fits."""
     pair, machine, budget = candidate.pair, candidate.machine, candidate.budget
     target, draft, form = pair.target, pair.draft, pair.substitutes
-    assert draft is not None and form is not None
+    assert draft is not None
+    assert form is not None
     free = candidate.usable_nbytes - candidate.overhead_nbytes  # beside a whole copy
     in_ram = machine.usable_ram - candidate.ram_beside_card
     ring = SLOTS * max(MAX_SLOT_NBYTES, target.piece)  # at most
