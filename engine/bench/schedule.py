@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SimulatedOutcome,
         SimulatedPass,
     )
+    from engine.catalog import Variant
     from engine.checkpoints import Weight
     from engine.planner import MachineProfile, Outline
 
@@ -389,18 +390,19 @@ def _target(parsed: argparse.Namespace) -> "tuple[Outline, dict[str, Weight]]":
     if model.experts:
         raise BadOption(f"{parsed.target} is a mixture of experts.", "Choose a dense model.")
     if parsed.stored_as is not None:
-        variant = replace(variant, **_storage(parsed.stored_as), bits=0, intermediate=0)
+        variant = _stored_as(variant, parsed.stored_as)
     return variant_outline(model, variant), catalogued_weights(model, variant)
 
 
-def _storage(name: str) -> dict[str, str]:
-    """Return the attributes of a variant that is stored so. Raises BadOption if none is."""
+def _stored_as(variant: "Variant", name: str) -> "Variant":
+    """Return a model's variant in another form. Raises BadOption if there is none of this name."""
     from engine.catalog.sizes import MIXES
 
     if name != PLAIN and name not in MIXES:
         known = ", ".join([PLAIN, *MIXES])
         raise BadOption(f"No files are stored as {name!r}.", f"Choose from: {known}.")
-    return {"format": PLAIN, "mix": ""} if name == PLAIN else {"format": "gguf", "mix": name}
+    kind, mix = (PLAIN, "") if name == PLAIN else ("gguf", name)
+    return replace(variant, format=kind, mix=mix, bits=0, intermediate=0)
 
 
 def _known(id: str) -> None:
