@@ -8,7 +8,7 @@ from engine.bench.simulation.clock import VirtualClock
 from engine.bench.simulation.helper import HelpedTarget
 from engine.bench.simulation.iteration import SimulatedDrafter, iterate
 from engine.bench.simulation.model import SimulatedTarget
-from engine.bench.simulation.own_draft import OwnDraft, fastest_own_draft
+from engine.bench.simulation.own_draft import DescribedOwnDraft, fastest_own_draft
 from engine.checkpoints import Weight
 from engine.errors import BadOption
 from engine.planner import (
@@ -96,7 +96,7 @@ class SimulatedOutcome:
     one_pass: SimulatedPass | None = None
     iteration: SimulatedIteration | None = None
     form: str | None = None
-    own: OwnDraft | None = None
+    own: DescribedOwnDraft | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ COPIED = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class OwnDraft:
+class DescribedOwnDraft:
     """How a target would draft for itself on a card.
 
     Attributes: `form`: the format of the copy, which has the streamed layers; `copied`: the share of the
@@ -76,7 +76,7 @@ def pairs_with_copies(target: Outline, gain: float = 1.0) -> list[PairOutline]:
 
 def fastest_own_draft(
     machine: MachineProfile, target: Outline, asked: Asked, gain: float = 1.0
-) -> OwnDraft | None:
+) -> DescribedOwnDraft | None:
     """Return the fastest way in which a target that is streamed to the machine's card would draft for itself,
     of all formats and shares, and of all budgets if `asked` has none; None if no copy fits. gain: as for
     `own_pairs`."""
@@ -90,7 +90,7 @@ def fastest_own_draft(
     return max(found, key=lambda way: way.predicted.tokens_per_second, default=None)
 
 
-def _ways(candidate: Candidate) -> Iterator[OwnDraft]:
+def _ways(candidate: Candidate) -> Iterator[DescribedOwnDraft]:
     """Yield one way for each share in COPIED that fits."""
     pair, machine, budget = candidate.pair, candidate.machine, candidate.budget
     target, draft, form = pair.target, pair.draft, pair.substitutes
@@ -109,7 +109,7 @@ def _ways(candidate: Candidate) -> Iterator[OwnDraft]:
             continue
         resident = placement.device + placement.spare
         way = _growth(candidate, (1 - copied) * resident / sum(target.layers), tokens)
-        yield OwnDraft(
+        yield DescribedOwnDraft(
             form=form.name,
             copied=copied,
             resident=resident,
