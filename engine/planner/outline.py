@@ -5,7 +5,8 @@ locally.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -193,6 +194,14 @@ class Outline:
 
 def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     """Return the outline of a catalogue model in one of its variants."""
+    outline = _outline_of(model, variant)
+    installed = catalog.find(variant) if model.experts else None
+    return replace(outline, routing=RoutingFile(installed).read()) if installed else outline
+
+
+@cache  # a recommendation asks for all of them, which takes long to compute
+def _outline_of(model: CatalogModel, variant: Variant) -> Outline:
+    """Return the same, without what earlier answers taught."""
     table = model.vocabulary * model.hidden
     tables = table * (1 if model.tied else 2)
     inputs = sizes.input_parameters(model)
@@ -206,7 +215,6 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     layers = (first + sizes.projection_nbytes(model, variant), *others)
     experts = sum(layer.experts for layer in of_layers)
     file = variant.file_name or variant.repository.rpartition("/")[2]
-    installed = catalog.find(variant) if model.experts else None
     multiplied = list(sizes.multiplied(model, variant))
     return Outline(
         name=variant.id,
@@ -242,7 +250,6 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         if model.experts
         else 0,
         answers=model.experts_per_token * model.hidden if model.experts else 0,
-        routing=RoutingFile(installed).read() if installed else None,
         matrices=catalogued_matrices(model, variant),
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),

@@ -39,6 +39,17 @@ class RatedPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedPair:
+    """A pair of the catalogue with its plan. `model`: the target's; `pair`: as it is loaded, with optional
+    heads or without them; `speed`: the tokens/s to rely on, None if it will not run."""
+
+    model: CatalogModel
+    pair: PairOutline
+    plan: Plan
+    speed: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Recommendation:
     """The recommended pair, and at most two alternatives.
 
@@ -107,19 +118,32 @@ def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -
 
 
 def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()) -> Recommendation:
+    """Plan all pairs of the catalogue, and recommend one of them, as `recommended` does."""
+    return recommended(planned_pairs(machine, catalog, history))
+
+
+def planned_pairs(
+    machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()
+) -> list[PlannedPair]:
+    """Return each of `pairs` with its plan."""
+    found = []
+    for model, offered in pairs(catalog):
+        plan, pair = fastest(machine, [offered], asked_for(machine, offered.target), history)
+        found.append(PlannedPair(model, pair, plan, reliable_speed(plan, pair, history)))
+    return found
+
+
+def recommended(planned: Sequence[PlannedPair]) -> Recommendation:
     """Recommend a mixture of experts that answers soon and reliably at reading speed, and faster than the
     largest other target that does so; without one the largest target that does so from memory; without that
     the fastest. A model that its maker has replaced by one of the same size is not recommended."""
-    contenders = []
-    for model, offered in pairs(catalog):
-        plan, pair = fastest(machine, [offered], asked_for(machine, offered.target), history)
-        speed = reliable_speed(plan, pair, history)
-        if speed is not None and not model.special and not model.successor:
-            contenders.append(RatedPlan(model, plan, speed))
+    contenders = [
+        RatedPlan(each.model, each.plan, each.speed)
+        for each in planned
+        if each.speed is not None and not each.model.special and not each.model.successor
+    ]
     if not contenders:
-        smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
-        lacking, _ = fastest(machine, [smallest], asked_for(machine, smallest.target), history)
-        return Recommendation(lacking, "none")
+        return Recommendation(min(planned, key=lambda each: each.pair.target.nbytes).plan, "none")
     fluent = [each for each in contenders if each.fluent]
     mixture = _mixture(fluent)
     if mixture:

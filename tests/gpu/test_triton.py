@@ -44,6 +44,10 @@ def at_odd_address(data):
     return torch.cat([data.new_zeros(1), data])[1:]
 
 
+# Triton compiles another kernel for addresses that are multiples of 16; its interpreter knows no alignment.
+PLACES = (at_odd_address,) if INTERPRETED else (torch.clone, at_odd_address)
+
+
 def unpacked(name, data, shape, dtype, device):
     out = torch.full((shape[0] * shape[1] + 7,), 9.0, dtype=dtype, device=device)
     kernels.unpack_blocks(name, data, out[:-7])
@@ -63,7 +67,7 @@ def assert_is_product(product, x, weights):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("place", [torch.clone, at_odd_address])
+@pytest.mark.parametrize("place", PLACES)
 def test_unpacked_blocks_equal_the_reference(name, place, device):
     shape = (13, 3 * BLOCKS[name][0])
     data, numbers = blocks(name, *shape)

@@ -81,8 +81,8 @@ def test_a_second_turn_and_an_edit_reuse_rows_in_both_models(pair):
 def test_float32_tree_output_equals_plain_decoding():
     engine = loaded("float32")
     for setting in (dict(), dict(temperature=0.6, top_p=0.9)):
-        plain = ask(engine, PROMPTS[0], drafter="none", max_new_tokens=12, **setting)
-        tree = ask(engine, PROMPTS[0], drafter="specexec", budget=32, max_new_tokens=12, **setting)
+        plain = ask(engine, PROMPTS[0], drafter="none", max_new_tokens=8, **setting)
+        tree = ask(engine, PROMPTS[0], drafter="specexec", budget=32, max_new_tokens=8, **setting)
         assert tree.token_ids == plain.token_ids
         assert tree.target_passes < plain.target_passes
 

@@ -16,7 +16,7 @@ from engine.tokenizer import load_tokenizer
 from tests.engine.conftest import model_file
 
 PROMPT = "Why is the sky blue?"
-TOKENS = 24
+TOKENS = 12
 WAYS = {
     "numbers": {"weights": "unpacked"},
     "packed": {"weights": "packed"},

@@ -6,8 +6,7 @@ from typing import Literal
 
 from engine import catalog, planner
 from engine.catalog import Catalog, Variant
-from engine.planner import Observed, Plan, RatedPlan
-from engine.planner.pairs import PairOutline
+from engine.planner import Observed, Plan, PlannedPair, RatedPlan
 from engine.planner.plan import Fit
 
 
@@ -94,15 +93,9 @@ class Offers:
 
 def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequence[Observed] = ()) -> Offers:
     """Return the catalogue's offers for `machine`. Takes half a second."""
-    best = planner.recommend(machine, known, history)
-    offers = [
-        _offer(
-            known,
-            *planner.fastest(machine, [pair], planner.asked_for(machine, pair.target), history),
-            history,
-        )
-        for _, pair in planner.pairs(known)
-    ]
+    planned = planner.planned_pairs(machine, known, history)
+    best = planner.recommended(planned)
+    offers = [_offer(known, each) for each in planned]
     chosen: dict[str, Offer] = {}
     for offer in offers:
         kept = chosen.get(offer.target.model)
@@ -133,11 +126,12 @@ def where_it_fits(machine: planner.MachineProfile, nbytes: int) -> Fit:
     return "VRAM + RAM" if nbytes <= machine.usable_vram + machine.usable_ram else "with SSD"
 
 
-def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Observed]) -> Offer:
+def _offer(known: Catalog, planned: PlannedPair) -> Offer:
+    plan = planned.plan
     target = known.variants[plan.pair.target]
     draft = known.variants[plan.pair.draft] if plan.pair.draft else None
     both = (target, draft) if draft else (target,)
-    model = known.models[target.model]
+    model = planned.model
     companion = model.companion.repository if model.companion and not draft else ""
     return Offer(
         target,
@@ -146,7 +140,7 @@ def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Obse
         model.rank,
         model.run_here,
         plan,
-        planner.reliable_speed(plan, pair, history),
+        planned.speed,
         tuple(variant for variant in both if catalog.find(variant) is None),
         companion,
         bool(companion) and catalog.companion_for(target.id) is None,

@@ -40,19 +40,21 @@ def visit(*arguments: str, scale: str = "1") -> str:
     return json.dumps(found["found"], ensure_ascii=False, indent=1) if found["found"] else ""
 
 
-EVERY = ("--language", "en", "--language", "ko", "--language", "zh_CN")
+ENGLISH, KOREAN, CHINESE = (("--language", name) for name in ("en", "ko", "zh_CN"))
+# Where there is least room for texts; at the other sizes, languages take turns.
+EVERY = (*ENGLISH, *KOREAN, *CHINESE)
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("scale", "arguments"),
     [
-        pytest.param("1", ("--screen", "800x600", *EVERY), id="800x600"),
+        pytest.param("1", ("--screen", "800x600", *CHINESE), id="800x600"),
         pytest.param("1", ("--screen", "800x600", "--long"), id="800x600, long texts"),
-        pytest.param("1", ("--screen", "800x600", "--fonts", "150", *EVERY), id="800x600, text of 150 %"),
+        pytest.param("1", ("--screen", "800x600", "--fonts", "150", *KOREAN), id="800x600, text of 150 %"),
         pytest.param("1", ("--screen", "800x600", "--fonts", "200", *EVERY), id="800x600, text of 200 %"),
-        pytest.param("1.5", ("--screen", "1280x720", *EVERY), id="1280x720 at 150 %"),
-        pytest.param("2", ("--screen", "1920x1080", "--language", "ko"), id="1920x1080 at 200 %"),
+        pytest.param("1.5", ("--screen", "1280x720", *ENGLISH), id="1280x720 at 150 %"),
+        pytest.param("2", ("--screen", "1920x1080", *KOREAN), id="1920x1080 at 200 %"),
         pytest.param("1", ("--screen", "1600x1000", "--theme", "dark"), id="1600x1000, dark"),
     ],
 )

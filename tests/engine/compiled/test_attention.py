@@ -1,23 +1,16 @@
 """Attention reads the cache's rows as stored: in either format it is that over the numbers they stand for."""
 
-import os
-import platform
-import subprocess
-import sys
-from itertools import product
-
 import numpy as np
 import pytest
 
 from engine.compiled import steps
 from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.cache_rows import FORMATS, row_nbytes
-from engine.compiled.instructions import INSTRUCTIONS, LANES
+from engine.compiled.instructions import LANES
 from engine.compiled.matrix import aligned
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import StepTable, address, room
 from tests.engine.compiled.made import same_bits
-from tests.engine.compiled.test_product import PROCESSORS, ROOT
 
 SLOTS = 75
 WIDTHS = [32, 64, 96, 128]
@@ -164,32 +157,3 @@ def test_damaged_keys_stay_visible_in_eight_bits(strange):
     cached = Cached("Q8_0", 3, 1, 64, change)
     queries, prefix, lists = a_pass(cached)
     assert np.isnan(cached.attend(queries, prefix, lists)).any()
-
-
-def check_attention():
-    """What tests above check, for a process with other instructions."""
-    for form, width in product(FORMATS, WIDTHS):
-        check(form, width, 7, 1)
-    check("Q8_0", 64, 6, 2, window=41, cap=2.0)
-    test_a_row_of_eight_bits_is_within_half_a_step_of_what_was_written(96)
-    print(INSTRUCTIONS)
-
-
-@pytest.mark.parametrize("instructions", PROCESSORS)
-def test_attention_with_other_instructions(instructions):
-    if instructions == "avx2" and platform.machine().lower() not in ("x86_64", "amd64"):
-        pytest.skip("needs an x86-64 processor")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from tests.engine.compiled.test_attention import check_attention; check_attention()",
-        ],
-        cwd=ROOT,
-        env={**os.environ, **PROCESSORS[instructions], "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [instructions]

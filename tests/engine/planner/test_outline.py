@@ -126,6 +126,11 @@ def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str,
     assert (found.active < 0.8) == (kind in ("nemotron_h_experts", "lfm2_moe"))  # the mixtures here
 
 
+def test_the_outline_of_a_catalogue_model_is_computed_once():
+    """A recommendation asks for all of them, and a program for several recommendations."""
+    assert catalogued("llama-3.3-70b-awq") is catalogued("llama-3.3-70b-awq")
+
+
 def test_a_catalogue_mixture_uses_two_experts_of_eight():
     found = catalogued("mixtral-8x7b-awq")
     assert found.active == pytest.approx(12.6 / 46.4, abs=0.01)

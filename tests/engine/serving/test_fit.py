@@ -25,6 +25,7 @@ from engine.streaming import WeightLimits
 from engine.torch_model import loader
 from tests.engine.checkpoints.gguf_converter import convert
 from tests.engine.conftest import model_file
+from tests.engine.heads.test_service import write_target
 from tests.engine.models import reference
 from tests.engine.remarks import said
 
@@ -49,6 +50,12 @@ def ask(engine: EngineService, events: list | None = None, **options) -> protoco
     emit = [].append if events is None else events.append
     chosen = Options(max_new_tokens=12, **options)
     return engine.answer(protocol.Chat(id=2, messages=QUESTION, options=chosen), emit, lambda: False)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A target that is loaded at once."""
+    return str(write_target(tmp_path_factory.mktemp("tiny"), max_position_embeddings=256))
 
 
 def test_weight_limits_follow_the_plan():
@@ -108,7 +115,9 @@ def test_heads_that_load_by_themselves_never_shorten_the_context(draft, loads, m
         ("never", 0.0, None, False),
     ],
 )
-def test_the_processor_is_tried_at_loading_as_the_plan_says(asked, helped, other_way, tried, monkeypatch):
+def test_the_processor_is_tried_at_loading_as_the_plan_says(
+    asked, helped, other_way, tried, tiny, monkeypatch
+):
     original, fastest, helps = loader.load_model, planner.fastest, []
 
     def load_model(*arguments):
@@ -122,7 +131,7 @@ def test_the_processor_is_tried_at_loading_as_the_plan_says(asked, helped, other
     monkeypatch.setattr(planner, "fastest", with_other_way)
     monkeypatch.setattr(loader, "load_model", load_model)
     engine = EngineService()
-    load(engine, processor_helps=asked, draft="none")
+    load(engine, target=tiny, processor_helps=asked, draft="none")
     engine.unload()
     assert helps == [tried]
 
@@ -323,7 +332,7 @@ def test_without_a_smaller_plan_loading_is_out_of_memory(monkeypatch):
     ],
     ids=str,
 )
-def test_every_way_to_say_that_memory_ran_out_leads_to_a_smaller_plan(monkeypatch, error, tier):
+def test_every_way_to_say_that_memory_ran_out_leads_to_a_smaller_plan(tiny, monkeypatch, error, tier):
     full: list[str] = []
 
     def failing(*arguments):
@@ -332,17 +341,17 @@ def test_every_way_to_say_that_memory_ran_out_leads_to_a_smaller_plan(monkeypatc
     monkeypatch.setattr(loader, "load_model", failing)
     monkeypatch.setattr(fit.Fitted, "shrink", lambda self, tier: full.append(tier))
     with pytest.raises(OutOfMemory):
-        load(EngineService())
+        load(EngineService(), target=tiny)
     assert full == [tier]
 
 
-def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch):
+def test_other_errors_are_not_taken_for_a_lack_of_memory(tiny, monkeypatch):
     def faulty(*arguments):
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr(loader, "load_model", faulty)
     with pytest.raises(RuntimeError, match="a fault of ours"):
-        load(EngineService())
+        load(EngineService(), target=tiny)
 
 
 def test_a_machine_with_too_little_memory_refuses_before_weights_are_read(monkeypatch):

@@ -17,7 +17,7 @@ class Talk:
 
     def __init__(self, engine, subject, **options):
         self.engine = engine
-        self.options = {"max_new_tokens": 12, "seed": 5, **options}
+        self.options = {"max_new_tokens": 8, "seed": 5, **options}
         self.name = subject
         words = f"A long text about {subject}, with a number in each line. "
         self.messages = [Message("user", "".join(f"{words}{n}\n" for n in range(8)) + "How many lines?")]

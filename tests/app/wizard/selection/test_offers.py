@@ -5,6 +5,7 @@ import pytest
 from app.wizard.selection.offers import Offers, offers_for, where_it_fits
 from engine import catalog, planner
 from engine.machine import Gpu, TorchBuild
+from engine.planner import recommendation
 from engine.planner.recommendation import PATIENCE_S
 from tests.app.shared_fixtures import GIB, place
 from tests.app.wizard.conftest import examined
@@ -21,6 +22,18 @@ def test_the_recommended_pair_comes_first_with_its_reason() -> None:
     assert found.recommended.plan.pair == best.plan.pair
     assert found.reason == best.reason
     assert [offer for offer in found.all if offer.is_recommended] == [found.recommended]
+
+
+def test_each_pair_is_planned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plans take most of the time for which a user of the wizard waits."""
+    planned, plan = [], recommendation.fastest
+
+    def noted(there, pairs, *others):
+        planned.extend(pairs)
+        return plan(there, pairs, *others)
+
+    monkeypatch.setattr(recommendation, "fastest", noted)
+    assert len(offers().all) == len(planned) > 0
 
 
 def test_the_alternatives_are_offers_of_the_list() -> None:
