@@ -1,5 +1,6 @@
 """No test reads or writes what the user's own programs keep, or learns from answers of an earlier test; tests
-that run side by side share the cores; the minutes by area are printed at the end."""
+that run side by side share the cores, and begin with what takes longest; the minutes by area are printed at
+the end."""
 
 import gc
 import os
@@ -43,6 +44,34 @@ def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def no_past_answers(data_home: None) -> None:
     """Predictions and recommendations would depend on how busy the machine was during earlier tests."""
     Path(os.environ["XDG_DATA_HOME"], "specexec-desktop", "planner.json").unlink(missing_ok=True)
+
+
+# The files that take longest: forty seconds to two minutes.
+LONGEST = (
+    "app/pages/test_pages.py",
+    "real/test_coder_pair.py",
+    "engine/compiled/test_other_instructions.py",
+    "real/test_formats.py",
+    "campaign/test_attacks.py",
+    "engine/quantization/test_triton.py",
+    "app/test_real_brought.py",
+    "engine/serving/test_prompt_cache.py",
+    "app/wizard/test_real_wizard.py",
+    "engine/model/test_perplexity.py",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.option.loadscopereorder = False  # pytest-xdist keeps the order of `pytest_collection_modifyitems`
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let workers begin with LONGEST, and go on with the files that have most tests: if the last file took
+    long, the others would wait for it."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+        tests = Counter(item.path for item in items)
+        items.sort(key=lambda item: (places.get(item.path, len(places)), -tests[item.path]))
 
 
 @pytest.hookimpl(wrapper=True)
