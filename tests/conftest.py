@@ -52,7 +52,6 @@ LONGEST = (
     "real/test_coder_pair.py",
     "engine/compiled/test_other_instructions.py",
     "real/test_formats.py",
-    "campaign/test_attacks.py",
     "engine/quantization/test_triton.py",
     "app/test_real_brought.py",
     "engine/serving/test_prompt_cache.py",

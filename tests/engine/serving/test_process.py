@@ -58,30 +58,37 @@ def client():
     assert not psutil.pid_exists(client.pid), "the engine process outlived its client"
 
 
-@pytest.fixture
-def loaded(client):
+def load(client):
     model_file("smollm2")
     client.connection.post(protocol.Load(id=1, context=512))
     client.expect(protocol.Loaded)
-    return client
 
 
-def test_loads_and_answers_over_the_connection(loaded):
-    loaded.ask("Say hello.", max_new_tokens=12)
-    answer = loaded.expect(protocol.Answer)
+@pytest.fixture(scope="module")
+def lasting():
+    """A client with a loaded model, for tests that leave both as they are."""
+    client = Client()
+    load(client)
+    yield client
+    client.close()
+
+
+def test_loads_and_answers_over_the_connection(lasting):
+    lasting.ask("Say hello.", max_new_tokens=12)
+    answer = lasting.expect(protocol.Answer)
     assert answer.request == 2
     assert answer.text
 
 
-def test_cancel_does_not_wait_behind_an_answer_and_the_text_is_kept(loaded):
-    loaded.ask("Write a very long story about the sea.", max_new_tokens=500)
-    loaded.expect(protocol.TextDelta)
-    loaded.connection.post(protocol.Cancel(id=3))
-    answer = loaded.expect(protocol.Answer)
+def test_cancel_does_not_wait_behind_an_answer_and_the_text_is_kept(lasting):
+    lasting.ask("Write a very long story about the sea.", max_new_tokens=500)
+    lasting.expect(protocol.TextDelta)
+    lasting.connection.post(protocol.Cancel(id=3))
+    answer = lasting.expect(protocol.Answer)
     assert answer.stop_reason == "cancelled"
     assert 0 < answer.tokens < 400
-    loaded.ask("Say hello.", request=4, max_new_tokens=4)
-    assert loaded.expect(protocol.Answer).stop_reason != "cancelled"
+    lasting.ask("Say hello.", request=4, max_new_tokens=4)
+    assert lasting.expect(protocol.Answer).stop_reason != "cancelled"
 
 
 def test_an_error_is_an_event_and_the_engine_stays_usable(client):
@@ -91,14 +98,14 @@ def test_an_error_is_an_event_and_the_engine_stays_usable(client):
     assert client.expect(protocol.Failed).kind == "model_not_found"
 
 
-def test_a_fault_of_the_files_leaves_what_is_loaded(loaded, tmp_path):
+def test_a_fault_of_the_files_leaves_what_is_loaded(lasting, tmp_path):
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(b"GGUF" + bytes(100))
     for target in (str(damaged), "no-such-model", str(tmp_path / "gone.gguf")):
-        loaded.connection.post(protocol.Load(id=3, target=target))
-        assert loaded.expect(protocol.Failed).loaded
-    loaded.ask("Say hello.", request=4, max_new_tokens=4)
-    assert loaded.expect(protocol.Answer).tokens == 4
+        lasting.connection.post(protocol.Load(id=3, target=target))
+        assert lasting.expect(protocol.Failed).loaded
+    lasting.ask("Say hello.", request=4, max_new_tokens=4)
+    assert lasting.expect(protocol.Answer).tokens == 4
 
 
 def test_loading_can_be_cancelled(client):
@@ -109,20 +116,20 @@ def test_loading_can_be_cancelled(client):
     assert client.expect(protocol.Failed, protocol.Loaded).kind == "cancelled"
 
 
-def test_a_request_out_of_range_is_refused(client):
-    client.ask("x", temperature=-5.0)
-    assert client.expect(protocol.Failed).kind == "bad_option"
+def test_a_request_out_of_range_is_refused(lasting):
+    lasting.ask("x", temperature=-5.0)
+    assert lasting.expect(protocol.Failed).kind == "bad_option"
 
 
 class Garbage(msgspec.Struct, tag=True):
     """A request of an unknown kind."""
 
 
-def test_garbage_on_the_connection_is_refused_and_the_engine_stays_usable(client):
-    client.connection.post(Garbage())
-    assert client.expect(protocol.Failed).kind == "bad_option"
-    client.connection.post(protocol.Unload(5))
-    client.expect(protocol.Unloaded)
+def test_garbage_on_the_connection_is_refused_and_the_engine_stays_usable(lasting):
+    lasting.connection.post(Garbage())
+    assert lasting.expect(protocol.Failed).kind == "bad_option"
+    lasting.ask("Say hello.", max_new_tokens=4)
+    assert lasting.expect(protocol.Answer).tokens == 4
 
 
 def test_a_killed_engine_is_reported_as_the_last_event(client):
@@ -174,13 +181,14 @@ def test_an_engine_killed_while_draft_and_target_compute_leaves_nothing_in_the_w
     client.close()
 
 
-def test_closing_in_the_middle_of_an_answer_ends_the_process(loaded):
-    loaded.ask("Write a very long story about the sea.", max_new_tokens=500)
-    loaded.expect(protocol.TextDelta)
-    loaded.connection.close()
-    for _ in loaded._events:
+def test_closing_in_the_middle_of_an_answer_ends_the_process(client):
+    load(client)
+    client.ask("Write a very long story about the sea.", max_new_tokens=500)
+    client.expect(protocol.TextDelta)
+    client.connection.close()
+    for _ in client._events:
         pass
-    assert not psutil.pid_exists(loaded.pid)
+    assert not psutil.pid_exists(client.pid)
 
 
 def test_two_engines_run_side_by_side():
@@ -279,14 +287,14 @@ def test_a_client_that_reads_nothing_does_not_hold_up_the_engine():
     outbox.close()
 
 
-def test_a_refused_request_is_answered_under_its_own_id(client):
-    client.ask("x", request=7, temperature=-5.0)
-    assert client.expect(protocol.Failed).request == 7
+def test_a_refused_request_is_answered_under_its_own_id(lasting):
+    lasting.ask("x", request=7, temperature=-5.0)
+    assert lasting.expect(protocol.Failed).request == 7
 
 
-def test_text_with_half_a_character_can_be_sent(client):
-    client.connection.post(protocol.Load(id=9, target="/no/\udcff/model"))
-    failed = client.expect(protocol.Failed)
+def test_text_with_half_a_character_can_be_sent(lasting):
+    lasting.connection.post(protocol.Load(id=9, target="/no/\udcff/model"))
+    failed = lasting.expect(protocol.Failed)
     assert (failed.request, failed.kind) == (9, "model_not_found")
 
 
@@ -309,21 +317,21 @@ def test_the_engine_of_a_window_listens_nowhere():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="counts file descriptors")
-def test_a_hundred_requests_do_not_make_the_engine_grow(loaded):
+def test_a_hundred_requests_do_not_make_the_engine_grow(lasting):
     """They took 0.1 MiB after the first 40; one leaked copy of the logits at each token would take 48 MiB."""
 
     def sizes():
-        loaded.connection.post(protocol.Forget(id=2000, conversation="none"))
-        loaded.expect(protocol.Forgotten)  # by now what the request before has freed is the system's again
-        process = psutil.Process(loaded.pid)
+        lasting.connection.post(protocol.Forget(id=2000, conversation="none"))
+        lasting.expect(protocol.Forgotten)  # by now what the request before has freed is the system's again
+        process = psutil.Process(lasting.pid)
         return own_nbytes(process), process.num_fds(), process.num_threads()
 
     for request in range(2, 102):
-        loaded.ask(f"What is {7919 * request}?", request, max_new_tokens=4, temperature=0.6, telemetry=True)
+        lasting.ask(f"What is {7919 * request}?", request, max_new_tokens=4, temperature=0.6, telemetry=True)
         if request % 7 == 0:
-            loaded.expect(protocol.TextDelta)
-            loaded.connection.post(protocol.Cancel(id=1000 + request))
-        assert loaded.expect(protocol.Answer).request == request
+            lasting.expect(protocol.TextDelta)
+            lasting.connection.post(protocol.Cancel(id=1000 + request))
+        assert lasting.expect(protocol.Answer).request == request
         if request == 41:
             nbytes, *others = sizes()
     grown, *others_now = sizes()

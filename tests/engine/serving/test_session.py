@@ -24,10 +24,10 @@ def of(kind, events):
 
 
 def test_the_text_deltas_make_up_the_answer(smollm2):
-    answer, events = ask(smollm2, "Name three colours of the rainbow.", max_new_tokens=40)
+    answer, events = ask(smollm2, "Name three colours of the rainbow.", max_new_tokens=24)
     assert "".join(delta.text for delta in of(TextDelta, events)) == answer.text
     assert answer.text == smollm2.session.pair.tokenizer.decode(answer.token_ids)
-    assert answer.tokens == len(answer.token_ids) <= 40
+    assert answer.tokens == len(answer.token_ids) <= 24
 
 
 def test_counting_follows_the_contract(smollm2):
@@ -49,9 +49,9 @@ def test_counting_follows_the_contract(smollm2):
 
 def test_tree_drafting_equals_plain_decoding_in_float32(smollm2):
     for setting in (dict(), dict(temperature=0.8, top_p=0.9, seed=7)):
-        plain, _ = ask(smollm2, "Why is the sky blue?", drafter="none", max_new_tokens=40, **setting)
+        plain, _ = ask(smollm2, "Why is the sky blue?", drafter="none", max_new_tokens=24, **setting)
         tree, _ = ask(
-            smollm2, "Why is the sky blue?", drafter="recycling", budget=24, max_new_tokens=40, **setting
+            smollm2, "Why is the sky blue?", drafter="recycling", budget=24, max_new_tokens=24, **setting
         )
         assert tree.token_ids == plain.token_ids
         assert plain.tokens_per_pass == 1
