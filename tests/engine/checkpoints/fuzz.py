@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
@@ -179,10 +179,12 @@ def targets(folder: Path) -> dict[str, Callable[[bytes], None]]:
     return {function.__name__: function for function in (gguf, safetensors, settings, tokenizer, vocabulary)}
 
 
-def fuzz(target: str, folder: Path, arguments: list[str]) -> None:
+def fuzz(names: Sequence[str], folder: Path, limits: list[str], inputs: list[str]) -> None:
+    """Fuzz targets one after the other, until one finds anything. Each has a copy of this process, because
+    instrumenting all that is imported takes longer than fuzzing for a moment."""
     import atheris
 
-    run = targets(folder)[target]
+    functions = targets(folder)
     from engine.errors import SpecExecError
 
     def one(data: bytes) -> None:
@@ -193,8 +195,15 @@ def fuzz(target: str, folder: Path, arguments: list[str]) -> None:
             refusal = error
         assert refusal is None or (refusal.message and refusal.hint)
 
-    atheris.Setup([sys.argv[0], *arguments], one)
-    atheris.Fuzz()
+    for name in names:
+        if copy := os.fork():
+            if status := os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]):
+                sys.exit(status)
+            continue
+        run = functions[name]
+        atheris.Setup([sys.argv[0], *limits, *(inputs or [str(folder / name)])], one)
+        atheris.Fuzz()
+        os._exit(0)
 
 
 def main() -> int:
@@ -212,12 +221,9 @@ def main() -> int:
         subprocess.run([sys.executable, "-c", call + f"write_valid(Path({folder!r}))"], check=True)
         limits = ["-rss_limit_mb=512", "-timeout=5", f"-max_total_time={options.seconds}", "-max_len=16384"]
         environment = {**os.environ, "RUST_BACKTRACE": "0"}
-        for target in TARGETS if options.target == "all" else (options.target,):
-            arguments = [*limits, *(options.input or [str(Path(folder, target))])]
-            one = f"fuzz({target!r}, Path({folder!r}), {arguments})"
-            if status := subprocess.run([sys.executable, "-c", call + one], env=environment).returncode:
-                return status
-    return 0
+        names = TARGETS if options.target == "all" else (options.target,)
+        one = f"fuzz({names!r}, Path({folder!r}), {limits}, {options.input})"
+        return subprocess.run([sys.executable, "-c", call + one], env=environment).returncode
 
 
 if __name__ == "__main__":
