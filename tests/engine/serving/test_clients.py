@@ -52,7 +52,8 @@ class SharingClient:
     def load(self) -> protocol.Loaded:
         model_file("smollm2")
         self.connection.post(protocol.Load(id=1, context=512, asker="a window"))
-        return self.expect(protocol.Loaded)
+        self.loaded = self.expect(protocol.Loaded)
+        return self.loaded
 
     def waiting(self) -> list[tuple[str, str, int]]:
         """Return who asked for what, by which client, as the next event about the queue tells it."""
@@ -62,6 +63,34 @@ class SharingClient:
         self.connection.close()
         self._thread.join(30)
         assert not self._thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory):
+    """A folder in which clients meet."""
+    folder = tmp_path_factory.mktemp("runtime")
+    folder.chmod(0o700)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def first(runtime):
+    """A client that has loaded a model. The tests that share it leave it so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        client = SharingClient()
+    client.load()
+    yield client
+    client.leave()
+
+
+@pytest.fixture
+def second(first, runtime, monkeypatch):
+    """Another client of its engine."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    client = SharingClient()
+    yield client
+    client.leave()
 
 
 @pytest.fixture
@@ -84,13 +113,10 @@ def join(tmp_path, monkeypatch):
     assert not [pid for pid in pids if psutil.pid_exists(pid)], "an engine outlived its clients"
 
 
-def test_a_second_client_shares_what_the_first_has_loaded(join):
-    first = join()
-    loaded = first.load()
-    second = join()
+def test_a_second_client_shares_what_the_first_has_loaded(first, second):
     assert second.connection.pid == first.connection.pid
     assert second.ready.client != first.ready.client
-    assert second.ready.now.loaded == loaded
+    assert second.ready.now.loaded == first.loaded
     assert second.ready.now.by.context == 512
     second.ask("Say hello.", max_new_tokens=4)
     assert second.expect(protocol.Answer).tokens == 4
@@ -106,9 +132,7 @@ def test_others_learn_what_one_client_loads_and_unloads(join):
     assert first.expect(protocol.NowLoaded).loaded is None
 
 
-def test_requests_wait_for_each_other_and_each_shows_who_asks(join):
-    first, second = join(), join()
-    first.load()
+def test_requests_wait_for_each_other_and_each_shows_who_asks(first, second):
     first.ask(STORY, asker="the window", max_new_tokens=60)
     first.expect(protocol.TextDelta)
     second.ask("Say hello.", request=7, asker="an editor", max_new_tokens=4)
@@ -119,24 +143,20 @@ def test_requests_wait_for_each_other_and_each_shows_who_asks(join):
     assert first.expect(protocol.Answer).tokens == 60
 
 
-def test_cancel_concerns_only_the_clients_own_requests(join):
-    first, second = join(), join()
-    first.load()
+def test_cancel_concerns_only_the_clients_own_requests(first, second):
     first.ask(STORY, max_new_tokens=40)
     first.expect(protocol.TextDelta)
     second.connection.post(protocol.Cancel(id=9))
     assert first.expect(protocol.Answer).stop_reason == "max_new_tokens"
 
 
-def test_one_of_several_requests_can_be_cancelled(join):
-    client = join()
-    client.load()
-    client.ask(STORY, request=2, max_new_tokens=60)
-    client.ask(STORY, request=3, max_new_tokens=400)
-    client.ask("Say hello.", request=4, max_new_tokens=4)
-    client.expect(protocol.TextDelta)
-    client.connection.post(protocol.Cancel(id=9, request=3))
-    answers = [client.expect(protocol.Answer) for _ in range(3)]
+def test_one_of_several_requests_can_be_cancelled(second):
+    second.ask(STORY, request=2, max_new_tokens=60)
+    second.ask(STORY, request=3, max_new_tokens=400)
+    second.ask("Say hello.", request=4, max_new_tokens=4)
+    second.expect(protocol.TextDelta)
+    second.connection.post(protocol.Cancel(id=9, request=3))
+    answers = [second.expect(protocol.Answer) for _ in range(3)]
     assert [answer.request for answer in answers] == [2, 3, 4]
     assert [answer.stop_reason == "cancelled" for answer in answers] == [False, True, False]
 
@@ -165,9 +185,7 @@ def test_a_client_that_leaves_takes_its_requests_along(join):
     assert time.monotonic() - began < 20
 
 
-def test_an_answer_by_another_model_than_expected_is_refused(join):
-    first, second = join(), join()
-    first.load()
+def test_an_answer_by_another_model_than_expected_is_refused(first, second):
     second.ask("Say hello.", target="/models/another.gguf")
     failed = second.expect(protocol.Failed)
     assert (failed.kind, failed.loaded) == ("not_loaded", True)
