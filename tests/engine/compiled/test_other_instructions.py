@@ -11,25 +11,27 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from engine.compiled import table
-from engine.compiled.cache_rows import FORMATS
+from engine.compiled import cache_rows, table
 from engine.compiled.instructions import INSTRUCTIONS, LANES
 from engine.compiled.layout import BLOCK, LAYOUTS
+from engine.compiled.matrix import tiled
 from engine.compiled.product import ROW_COUNTS
+from engine.formats import FORMATS
 from tests.engine.compiled import test_attention as attention
 from tests.engine.compiled import test_product as products
 from tests.engine.compiled.made import (
     PLAIN,
     activations,
     error,
-    matrix,
     most_error,
     multiply,
     same_bits,
     stored,
     streamed,
     unit,
+    unpacked,
 )
+from tests.engine.formats.made import reference
 
 ROOT = Path(__file__).parents[3]
 ROWS = 7
@@ -47,16 +49,25 @@ def loops(layout):
     return bool(form.number), form.supers or form.group > BLOCK, form.group < BLOCK
 
 
-# A layout for each way to go through several rows: compiling products for each number of rows takes longest.
+# A layout for each way to go through several rows: those for each number of rows are compiled anew.
 SEVERAL_ROWS = set({loops(layout): layout for layout in reversed(LAYOUTS)}.values())
+
+
+def numbers_of(layout, shape, data):
+    """The numbers of a matrix, without the loops that unpack formats: to compile these takes longest of all."""
+    if layout in PLAIN:
+        return unpacked(layout, shape, data)
+    form = FORMATS[layout]
+    return reference(form, data.reshape(-1, form.nbytes)).reshape(shape)
 
 
 def check_product(layout, at_once):
     """Check what tests of products do; at_once: how many rows are multiplied at once."""
     for units in (1, 3):  # an odd number of units tries how quants are aligned
         shape = 3 * LANES - 2, units * unit(layout)
-        tiles, numbers = matrix(layout, shape)
-        x, data = activations(ROWS, shape[1]), stored(layout, shape)
+        data = stored(layout, shape)
+        tiles, numbers = tiled(layout, shape, data), numbers_of(layout, shape, data)
+        x = activations(ROWS, shape[1])
         passes = np.split(x, range(at_once, ROWS, at_once))
         found = np.concatenate([multiply([tiles], each, products.pool(2)) for each in passes])
         assert error(found, x, numbers) < most_error(layout), layout
@@ -65,6 +76,10 @@ def check_product(layout, at_once):
         for row in range(ROWS):
             alone = multiply([tiles], x[row : row + 1], products.pool())
             assert same_bits(alone, found[row : row + 1]), layout
+    if at_once > 1:
+        read = np.empty(shape, np.float32)
+        tiles.rows(np.arange(len(read)), read)
+        np.testing.assert_allclose(read, numbers, rtol=1e-6)
     if layout not in PLAIN:
         for sign in (1, -1):
             products.assert_no_overflow(layout, sign, rows=min(2, at_once))
@@ -76,7 +91,7 @@ def check_all():
         several = layout in SEVERAL_ROWS
         with patch.object(table, "ROW_COUNTS", ROW_COUNTS if several else (1,)):
             check_product(layout, ROWS if several else 1)
-    for form, width in product(FORMATS, attention.WIDTHS):
+    for form, width in product(cache_rows.FORMATS, attention.WIDTHS):
         attention.check(form, width, 7, 1)
     attention.check("Q8_0", 64, 6, 2, window=41, cap=2.0)
     attention.test_a_row_of_eight_bits_is_within_half_a_step_of_what_was_written(96)

@@ -26,7 +26,7 @@ from tests.engine.compiled.made import (
     streamed,
     unit,
 )
-from tests.engine.formats.made import with_scales
+from tests.engine.formats.made import reference, with_scales
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 packed_layouts = pytest.mark.parametrize("layout", [name for name in LAYOUTS if name not in PLAIN])
@@ -142,9 +142,7 @@ def largest(layout):
     form, shape = FORMATS[layout], (LANES, 512)
     blocks = np.full((shape[0] * shape[1] // form.values, form.nbytes), 0xFF, np.uint8)
     with_scales(form, blocks, np.full((len(blocks), len(form.scales)), 0.01))
-    tiles, numbers = tiled(layout, shape, blocks.flatten()), np.empty(shape, np.float32)
-    tiles.rows(np.arange(LANES), numbers)
-    return tiles, numbers
+    return tiled(layout, shape, blocks.flatten()), reference(form, blocks).reshape(shape)
 
 
 @packed_layouts
