@@ -54,7 +54,7 @@ SEVERAL_ROWS = set({loops(layout): layout for layout in reversed(LAYOUTS)}.value
 
 
 def numbers_of(layout, shape, data):
-    """The numbers of a matrix, without the loops that unpack formats: to compile these takes longest of all."""
+    """The numbers of a matrix, without the loops that unpack formats: these take longest to compile."""
     if layout in PLAIN:
         return unpacked(layout, shape, data)
     form = FORMATS[layout]
