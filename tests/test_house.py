@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONGEST
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for top in ("app", "engine") for path in (ROOT / top).rglob("*.py"))
 # Field words, and English nouns that only look like verbs.
@@ -222,3 +224,7 @@ def test_text_of_others_is_never_shown_as_rich_text() -> None:
 )
 def test_rich_texts_are_found(source: str, is_rich: bool) -> None:
     assert bool(list(rich_texts(source))) == is_rich
+
+
+def test_what_tests_begin_with_are_files() -> None:
+    assert [name for name in LONGEST if not (ROOT / "tests" / name).is_file()] == []
