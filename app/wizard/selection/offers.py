@@ -92,7 +92,7 @@ class Offers:
 
 
 def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequence[Observed] = ()) -> Offers:
-    """Return the catalogue's offers for `machine`. Takes half a second."""
+    """Return the catalogue's offers for `machine`. Takes about a second."""
     planned = planner.planned_pairs(machine, known, history)
     best = planner.recommended(planned)
     offers = [_offer(known, each) for each in planned]

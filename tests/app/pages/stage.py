@@ -154,7 +154,7 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
 
 @cache
 def _offers() -> Offers:
-    """Return what the wizard offers on this machine, in any language: this takes seconds."""
+    """Return what the wizard offers on this machine, in any language: this takes a second."""
     return offers_for(EXAMINED.usable(), catalog.catalog(), planner.history())
 
 
