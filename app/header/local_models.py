@@ -133,8 +133,8 @@ def plan(target: str, draft: str, context: int | None, held: Memory | None, help
     try:
         pair = outline(target, draft)
         pair = planner.with_stored_heads(pair, target) if draft == "auto" else pair
-        helper = planner.helper_of(available, pair.target, helps)
-        asked = planner.Asked(context or planner.CONTEXT, helper=helper)
+        asked = planner.asked_for(available, pair.target, helps)
+        asked = replace(asked, context=context or asked.context)
         return planner.fastest(available, [pair], asked, ())[0]
     except SpecExecError:
         return None

@@ -174,11 +174,12 @@ class Program:
         core.queue.finished.connect(self._notify_answered)
         core.engine.state_changed.connect(self._switch_if_idle)
         self._downloads = Downloads(parent=self.window)
-        self.wizard = Wizard(self._downloads, self.setup, self.window)
+        self.wizard = Wizard(self._downloads, self.setup, self._preferences, self.window)
         self.wizard.load_asked.connect(
             lambda target, draft: self.front.load(RecentPair(target=target, draft=draft))
         )
         self.wizard.engines_asked.connect(lambda: self.front.header.engines_asked.emit())
+        core.preferences_changed.connect(self.wizard.follow_settings)
         self._wire(self.window)
         self.window.start()
         self._downloads.look_around()

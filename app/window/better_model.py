@@ -8,11 +8,12 @@ from app import formatting
 from app.background import Work
 from app.connection.engine import Engine, State
 from app.header import local_models
-from app.preferences import RecentPair
+from app.preferences import PreferencesFile, RecentPair
 from app.window.panes import Panes
 from app.wizard.selection.offers import Offer, Offers, offers_for
 from app.wizard.selection.survey import examine
 from engine import catalog, planner
+from engine.protocol.messages import Helps
 
 KIND = "better"  # the kind of background job
 PAUSE_MS = 700  # from a loaded model to the search, which would slow down the first question
@@ -21,10 +22,16 @@ PAUSE_MS = 700  # from a loaded model to the search, which would slow down the f
 class BetterModel(QObject):
     """Connects the engine with the empty chat, and does what its button asks: get or load a better model."""
 
-    def __init__(self, panes: Panes, engine: Engine, load: Callable[[RecentPair], object]) -> None:
+    def __init__(
+        self,
+        panes: Panes,
+        engine: Engine,
+        preferences: PreferencesFile,
+        load: Callable[[RecentPair], object],
+    ) -> None:
         super().__init__(panes)
         self._empty, self._header, self._engine = panes.transcript.empty_state, panes.header, engine
-        self._load = load
+        self._preferences, self._load = preferences, load
         self._work = Work(self)
         self._offer: Offer | None = None
         self._is_sought = False
@@ -48,7 +55,8 @@ class BetterModel(QObject):
             self._pause.start()
 
     def _seek(self) -> None:
-        self._work.run(KIND, lambda stop: better_offer(), self._take, lambda error: None)
+        helps = self._preferences.now.loading.processor_helps
+        self._work.run(KIND, lambda stop: better_offer(helps), self._take, lambda error: None)
 
     def _take(self, offer: Offer | None) -> None:
         self._offer = offer
@@ -67,13 +75,13 @@ class BetterModel(QObject):
             self._header.wizard_asked.emit()
 
 
-def better_offer() -> Offer | None:
-    """Return what is better than the demo on this machine.
+def better_offer(helps: Helps) -> Offer | None:
+    """Return what is better than the demo on this machine. helps: as for `offers_for`.
 
-    Takes about a second; not to be called on the GUI thread.
+    Takes seconds; not to be called on the GUI thread.
     """
     machine = examine(catalog.models_folder()).usable()
-    return better_of(offers_for(machine, catalog.catalog(), planner.history()))
+    return better_of(offers_for(machine, catalog.catalog(), helps, planner.history()))
 
 
 def better_of(offers: Offers) -> Offer | None:

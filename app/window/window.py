@@ -95,7 +95,7 @@ class Window(QMainWindow):
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
         self._tools = ChatTools(panes, self.chat, core)
         self._thought = ChatThought(panes, self.chat, self.engine)
-        self._better = BetterModel(panes, self.engine, self.load)
+        self._better = BetterModel(panes, self.engine, self._preferences, self.load)
         self.settings = SettingsDoor(self)
         self._whereabouts = Whereabouts(self)
         for part in (self._attachments, self._instructions):

@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.background import Work
 from app.downloads.downloads import Downloads, Entry
+from app.preferences import PreferencesFile
 from app.runtime_setup.setup_job import EngineSetup
 from app.wizard.paged_dialog import Paged
 from app.wizard.pages.access_page import AccessPage
@@ -40,12 +41,18 @@ class Wizard(Paged):
     load_asked = Signal(str, str)
     engines_asked = Signal()
 
-    def __init__(self, downloads: Downloads, setup: EngineSetup, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        downloads: Downloads,
+        setup: EngineSetup,
+        preferences: PreferencesFile,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("wizard")
         self._downloads, self._setup = downloads, setup
         self._work = Work(self)
-        self.survey = Survey(self._work, self)
+        self.survey = Survey(self._work, preferences, self)
         self._preparing = Preparing(downloads.hub, self._work, self)
         self._choice: Choice | None = None
         self._awaited: Entry | None = None
@@ -107,6 +114,11 @@ class Wizard(Paged):
             self.go_to(self.choose)
         if not self.survey.is_running:
             self.survey.begin()
+
+    def follow_settings(self) -> None:
+        """Predict anew, while the wizard is open, if the user has changed whether the processor may help."""
+        if self.isVisible():
+            self.survey.follow_settings()
 
     def show_downloads(self) -> None:
         """Open the wizard at the downloads, or at the choice of a model if there are none.

@@ -19,6 +19,7 @@ from engine.errors import BadOption, ModelNotFound
 from engine.files import named_path
 from engine.planner import Asked, MachineProfile, Plan, RatedPlan, Recommendation
 from engine.planner.paper import Compared, comparison
+from engine.protocol.requests import Helps
 from engine.terminal import Commands, add_cache_option, add_command, add_helps_option, say
 
 GIB = 2**30
@@ -132,7 +133,7 @@ def count(text: str) -> int:
 
 def run(parsed: argparse.Namespace) -> int:
     if parsed.table:
-        return _table(parsed.json)
+        return _table(parsed.json, parsed.processor_helps)
     there = _machine(parsed)
     if parsed.emit:
         return run_emit(parsed, there)
@@ -141,7 +142,7 @@ def run(parsed: argparse.Namespace) -> int:
     asked = partial(_asked, parsed, there)
     found = own = None
     if parsed.target is None:
-        found = planner.recommend(there, catalog.catalog(), history)
+        found = planner.recommend(there, catalog.catalog(), history, parsed.processor_helps)
         plan = found.plan
     else:
         pairs = named_pairs(parsed.target, parsed.draft)
@@ -344,7 +345,8 @@ def _why(found: Recommendation) -> str:
                 f"reliably begins within {planner.PATIENCE_S:.0f} s, because each token needs few of its "
                 "experts."
             )
-            beside = " Beside the card, the processor multiplies by experts where they lie."
+            lent = "experts" if found.plan.experts else "streamed weights"
+            beside = f" Beside the card, the processor multiplies by {lent} where they lie."
             return why + beside if found.plan.helped else why
         case "fastest":
             return f"{name} is the fastest model for this machine."
@@ -420,10 +422,10 @@ def _limit(plan: Plan) -> str:
     return {"disk": "the disk", "draft": "the draft"}.get(plan.limited_by or "", plan.limited_by or "")
 
 
-def _table(as_json: bool) -> int:
+def _table(as_json: bool, helps: Helps) -> int:
     """Print the README's tables: recommendations for known machines, and the paper's measurements."""
     recommended = [
-        (name, there, planner.recommend(there, catalog.catalog()))
+        (name, there, planner.recommend(there, catalog.catalog(), helps=helps))
         for name, there in planner.named_machines().values()
     ]
     compared = list(comparison())

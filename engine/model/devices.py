@@ -6,13 +6,16 @@ from collections.abc import Sequence
 
 from engine import machine
 from engine.checkpoints import Checkpoint
-from engine.checkpoints.recurrent import SAVEPOINTS, WORKING, states_nbytes
+from engine.checkpoints.recurrent import SAVEPOINTS, WORKING, state_row_nbytes, states_nbytes
 from engine.checkpoints.storage import stored_nbytes
 from engine.checkpoints.windows import kept_slots, saved_rows
 from engine.errors import DeviceUnavailable, OutOfMemory
 from engine.launch.interpreter import need_runtime
+from engine.model.architectures import family_of
 from engine.model.description import Description, describe
 from engine.model.interface import Device
+from engine.planner.node_records import ahead_records_nbytes, records_nbytes
+from engine.planner.search import BUDGETS
 
 
 def choose_device(requested: str) -> Device:
@@ -67,15 +70,22 @@ def free_nbytes(device: Device) -> int:
     return machine.available_nbytes()
 
 
-def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, device: Device) -> None:
+def check_context(
+    checkpoints: Sequence[Checkpoint], context: int, form: str, device: Device, compiles: bool
+) -> None:
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
-    tokens, in the format `form`. The hint names a context that fits."""
+    tokens, in the format `form`, and beside them the states of layers that have such, and records of nodes.
+    The hint names a context that fits.
+
+    checkpoints: the target and, if there is one, its draft. compiles: whether compiled passes run models that
+    they cover.
+    """
     models = [describe(checkpoint) for checkpoint in checkpoints]
     copies = WORKING + (SAVEPOINTS if device == "cpu" else 0)
-    states = copies * sum(map(states_nbytes, checkpoints))
+    fixed = copies * sum(map(states_nbytes, checkpoints)) + _records_nbytes(checkpoints, device, compiles)
 
     def needed(context: int) -> int:
-        return states + sum(_cache_nbytes(each, context, form, device) for each in models)
+        return fixed + sum(_cache_nbytes(each, context, form, device) for each in models)
 
     free = free_nbytes(device)
     if needed(context) > free:
@@ -85,6 +95,21 @@ def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, de
             f"{free / 2**30:.1f} GiB are free.",
             f"Choose a context of {max(16, fitting):,} tokens or fewer (--context).",
         )
+
+
+def _records_nbytes(checkpoints: Sequence[Checkpoint], device: Device, compiles: bool) -> int:
+    """Return the bytes of the records of nodes on the device that every plan has memory for: those of the
+    smallest tree and, beside a target that is streamed, of nodes that grow while it verifies a tree. Instead
+    of these, a target that is not streamed takes the bytes of its weights."""
+    target, nbytes, ahead = checkpoints[0], 0, 0
+    takes_turns = device != "cpu" and states_nbytes(target) > 0
+    for number, model in enumerate(checkpoints):
+        of_row, drafts = state_row_nbytes(model), number > 0
+        anew = not (compiles and family_of(model.architecture).compiled)
+        nbytes += records_nbytes(of_row, BUDGETS[0], drafts, anew)
+        if drafts and not takes_turns:
+            ahead += ahead_records_nbytes(of_row, anew)
+    return nbytes + min(ahead, sum(weight.nbytes for weight in target.weights.values()))
 
 
 def _cache_nbytes(model: Description, context: int, form: str, device: Device) -> int:

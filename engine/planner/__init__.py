@@ -37,7 +37,7 @@ from engine.planner.pairs import (
     with_heads,
 )
 from engine.planner.paper import published
-from engine.planner.plan import Asked, ExpertPlan, Names, OtherWay, Plan, Tiers
+from engine.planner.plan import Asked, ExpertPlan, HelpingProcessor, Names, OtherWay, Plan, Tiers
 from engine.planner.recommendation import (
     CONTEXT,
     PATIENCE_S,
@@ -49,9 +49,9 @@ from engine.planner.recommendation import (
     asked_for,
     begins_later,
     is_fluent,
-    planned_pairs,
+    rated_plans,
     recommend,
-    recommended,
+    recommend_among,
 )
 from engine.planner.search import LEAST_CONTEXT, PROMPT, plan_for
 from engine.planner.selection import fastest, smaller
@@ -75,6 +75,7 @@ __all__ = [
     "Correction",
     "ExpertPlan",
     "HeadsOutline",
+    "HelpingProcessor",
     "MachineProfile",
     "Names",
     "Observed",
@@ -114,11 +115,11 @@ __all__ = [
     "pair_of",
     "pairs_named",
     "plan_for",
-    "planned_pairs",
     "profile_of",
     "published",
+    "rated_plans",
     "recommend",
-    "recommended",
+    "recommend_among",
     "remember",
     "self_pairs",
     "smaller",

@@ -9,17 +9,11 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.planner.launches import numbers_in_a_layer, recordings_nbytes
 from engine.planner.layer_placement import LayerPlacement, place, resident_layers
 from engine.planner.machines import GIB, Compute, MachineProfile
+from engine.planner.node_records import ahead_records_nbytes, records_nbytes
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
-from engine.planner.plan import Asked, Device
-from engine.planner.run_rows import (
-    AHEAD_RECORDS_NBYTES,
-    DROPPED_RECORDS,
-    OWN_ROWS,
-    PROMPT_ROWS,
-    RUN_ROWS,
-    STREAMED_ROWS,
-)
+from engine.planner.plan import Asked, Device, HelpingProcessor
+from engine.planner.run_rows import OWN_ROWS, PROMPT_ROWS, RUN_ROWS, STREAMED_ROWS
 from engine.planner.tiers import MAX_SLOT_NBYTES, SLOTS
 from engine.protocol.requests import MAX_BUDGET, Helps
 
@@ -130,8 +124,8 @@ class Candidate:
         target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
         runs_apart = self.device == "cpu" or not target.states  # else no tree grows meanwhile
-        if draft and draft.state_row and runs_apart:
-            taken += self._records_at_once(draft) * AHEAD_RECORDS_NBYTES
+        if draft and runs_apart:
+            taken += ahead_records_nbytes(draft.state_row, anew=self.compute(draft).unpacks)
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context, self.apart)
             compute = self.compute(draft)
@@ -184,13 +178,8 @@ class Candidate:
         kept = sum(self._rows_nbytes(model, *shape) for shape in shapes)
         if not self.apart:
             kept += self._saved_nbytes(model)
-        records = self.budget + (DROPPED_RECORDS if model is self.pair.draft else 1)
-        return kept + WORKING * model.states + self._records_at_once(model) * records * model.state_row
-
-    def _records_at_once(self, model: Outline) -> int:
-        """Return how often records are in memory while they grow: through torch, those of all layers are
-        written anew in each pass, beside the old ones."""
-        return 2 if self.compute(model).unpacks else 1
+        drafts, anew = model is self.pair.draft, self.compute(model).unpacks
+        return kept + WORKING * model.states + records_nbytes(model.state_row, self.budget, drafts, anew)
 
     def _saved_nbytes(self, model: Outline) -> int:
         """Return the bytes of RAM that savepoints take, of states and of rows in layers with a window."""
@@ -264,11 +253,12 @@ def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compu
     return machine.compiled if machine.compiled and model.compiled else machine.cpu
 
 
-def helper_of(machine: MachineProfile, target: Outline, helps: Helps) -> Compute | None:
-    """Return the processor that may multiply by a target's weights beside a card, as in `Asked`."""
-    if helps == "never" or (helps == "auto" and not target.experts):
+def helper_of(machine: MachineProfile, target: Outline, helps: Helps) -> HelpingProcessor | None:
+    """Return the processor if it may multiply by a target's weights beside a card, as in `Asked`. helps: as
+    in `Load`."""
+    if helps == "never" or machine.compiled is None or (helps == "auto" and not target.experts):
         return None
-    return machine.compiled
+    return HelpingProcessor(machine.compiled, helps)
 
 
 def loaded_nbytes(model: Outline, unpacked: bool, itemsize: int) -> int:

@@ -13,13 +13,27 @@ Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
 
 
 @dataclass(frozen=True, slots=True)
+class HelpingProcessor:
+    """A processor that may multiply by weights in RAM beside a card. `compute`: the speed of its compiled
+    passes; `helps`: by which weights, as in `Load`; never "never"."""
+
+    compute: Compute
+    helps: Helps
+
+    @property
+    def experts_only(self) -> bool:
+        """Whether it may multiply by experts of a mixture only."""
+        return self.helps == "auto"
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """Settings fixed by the user; None leaves the choice to the planner.
 
     Attributes: `vram_limit_nbytes`, `ram_limit_nbytes`: bytes that the target's weights and the ring may take
     in that tier together; `unpacked`: whether weights that are not streamed are unpacked once, at loading;
-    `cache`: format of keys and values in compiled passes, F16 or Q8_0; `helper`: the speed of compiled passes
-    of the processor, if it may multiply by weights in RAM beside a card; None if it must not.
+    `cache`: format of keys and values in compiled passes, F16 or Q8_0; `helper`: the processor, if it may
+    help a card; None if it must not.
     """
 
     context: int
@@ -29,7 +43,7 @@ class Asked:
     device: Device | None = None
     unpacked: bool | None = None
     cache: str = "F16"
-    helper: Compute | None = None
+    helper: HelpingProcessor | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +148,20 @@ class Plan:
         faster."""
         return self.other_way is not None and not self.helped
 
-    def lets_help(self, helps: Helps) -> bool:
-        """Return whether the processor helps, or is tried, once a pair is loaded by this plan. helps: what
-        was asked for when the plan was made."""
-        if helps == "auto":
-            return bool(self.helped)
-        return helps == "measured" and not self.forgoes_help
+    def help_once_loaded(self, helps: Helps) -> Helps:
+        """Return how the processor helps, or is tried, once a pair is loaded by this plan: as asked, or
+        "never". helps: what was asked for when the plan was made."""
+        is_tried = helps == "measured" and not self.forgoes_help
+        return helps if self.helped or is_tried else "never"
 
     def held_to(self, asked: Asked) -> Asked:
         """Return what was asked for, with the choices that this plan has made about memory and help."""
+        helper = asked.helper
+        if helper and self.help_once_loaded(helper.helps) == "never":
+            helper = None
         return replace(
             asked,
             vram_limit_nbytes=self.vram_limit_nbytes,
             ram_limit_nbytes=self.ram_limit_nbytes,
-            helper=None if self.forgoes_help else asked.helper,
+            helper=helper,
         )

@@ -13,6 +13,7 @@ from engine.planner.outline import Outline, variant_outline
 from engine.planner.pairs import PairOutline, smallest_form, with_heads
 from engine.planner.plan import Asked, Plan
 from engine.planner.selection import fastest
+from engine.protocol.requests import Helps
 
 READING_SPEED = 5.0  # tokens/s: 240 words a minute
 PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
@@ -26,9 +27,11 @@ CONTEXT = 8192  # tokens, if the model allows them
 
 @dataclass(frozen=True, slots=True)
 class RatedPlan:
-    """A pair that runs. `model`: the target's; `speed`: the tokens/s to rely on."""
+    """A pair with its plan. `model`: the target's; `pair`: as it is planned, with optional heads or without
+    them; `speed`: the tokens/s to rely on, 0 if the pair will not run."""
 
     model: CatalogModel
+    pair: PairOutline
     plan: Plan
     speed: float
 
@@ -100,9 +103,10 @@ def begins_later(plan: Plan, other: Plan) -> bool:
     return (plan.time_to_first_token_s or 0.0) > (other.time_to_first_token_s or 0.0)
 
 
-def asked_for(machine: MachineProfile, target: Outline) -> Asked:
-    """Return the settings to plan with for a target if the user has fixed none."""
-    return Asked(min(CONTEXT, target.context), helper=helper_of(machine, target, "auto"))
+def asked_for(machine: MachineProfile, target: Outline, helps: Helps = "auto") -> Asked:
+    """Return the settings to plan with for a target if the user has fixed none but `helps`, which is as in
+    `Load`."""
+    return Asked(min(CONTEXT, target.context), helper=helper_of(machine, target, helps))
 
 
 def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -> float | None:
@@ -117,33 +121,37 @@ def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -
     return plan.predicted_tokens_per_second * (1.0 if is_known else CAUTION)
 
 
-def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()) -> Recommendation:
-    """Plan all pairs of the catalogue, and recommend one of them, as `recommended` does."""
-    return recommended(planned_pairs(machine, catalog, history))
-
-
-def planned_pairs(
-    machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()
-) -> list[PlannedPair]:
-    """Return each of `pairs` with its plan."""
-    found = []
+def rated_plans(
+    machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = (), helps: Helps = "auto"
+) -> list[RatedPlan]:
+    """Return the plan of each of the catalogue's `pairs`, in their order. helps: as in `Load`. Takes
+    seconds of processor time."""
+    rated = []
     for model, offered in pairs(catalog):
-        plan, pair = fastest(machine, [offered], asked_for(machine, offered.target), history)
-        found.append(PlannedPair(model, pair, plan, reliable_speed(plan, pair, history)))
-    return found
+        asked = asked_for(machine, offered.target, helps)
+        plan, pair = fastest(machine, [offered], asked, history)
+        rated.append(RatedPlan(model, pair, plan, reliable_speed(plan, pair, history) or 0.0))
+    return rated
 
 
-def recommended(planned: Sequence[PlannedPair]) -> Recommendation:
+def recommend(
+    machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = (), helps: Helps = "auto"
+) -> Recommendation:
+    """Return what `recommend_among` returns for all pairs of the catalogue."""
+    return recommend_among(rated_plans(machine, catalog, history, helps))
+
+
+def recommend_among(rated: Sequence[RatedPlan]) -> Recommendation:
     """Recommend a mixture of experts that answers soon and reliably at reading speed, and faster than the
     largest other target that does so; without one the largest target that does so from memory; without that
-    the fastest. A model that its maker has replaced by one of the same size is not recommended."""
+    the fastest. A model that its maker has replaced by one of the same size is not recommended. rated: all
+    pairs of the catalogue, at least one."""
     contenders = [
-        RatedPlan(each.model, each.plan, each.speed)
-        for each in planned
-        if each.speed is not None and not each.model.special and not each.model.successor
+        each for each in rated if each.plan.runs and not each.model.special and not each.model.successor
     ]
     if not contenders:
-        return Recommendation(min(planned, key=lambda each: each.pair.target.nbytes).plan, "none")
+        smallest = min(rated, key=lambda each: each.pair.target.nbytes)
+        return Recommendation(smallest.plan, "none")
     fluent = [each for each in contenders if each.fluent]
     mixture = _mixture(fluent)
     if mixture:

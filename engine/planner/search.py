@@ -139,7 +139,7 @@ def predict(
             computing_s = helped.computing_s(1 + budget, most)
             launched_s = helped.launching_s(1 + budget, most)
             streaming = helped.streaming(1 + budget, most)
-    elif placement.cache and missing and (beside := _beside(candidate)):
+    elif placement.cache and missing and (beside := _beside(candidate, experts=True)):
         streaming, share = shared_misses(target, placement, streaming, beside, 1 + budget)
         missed = target.missed(1 + budget, placement.cache / target.experts, cautious=True)
         near = share * missed / (target.experts * (1 - (1 - target.chosen) ** (1 + budget)))
@@ -149,19 +149,21 @@ def predict(
 
 
 def shared(candidate: Candidate, placement: LayerPlacement) -> SharedTarget | None:
-    """Return the target as card and processor share it; None if the processor may not help."""
-    beside, target = _beside(candidate), candidate.pair.target
+    """Return the target as card and processor share what is streamed; None if the processor may not help with
+    that."""
+    beside, target = _beside(candidate, experts=False), candidate.pair.target
     if beside is None or not placement.ram or not placement.ring:
         return None
     return SharedTarget(target, placement, candidate.machine, candidate.compute(target), beside)
 
 
-def _beside(candidate: Candidate) -> Helper | None:
-    """Return the processor beside the card; None if it may not help."""
+def _beside(candidate: Candidate, experts: bool) -> Helper | None:
+    """Return the processor beside the card; None if it may not help. experts: whether with experts that the
+    card lacks, or with other weights."""
     helper = candidate.asked.helper
-    if helper is None or candidate.device != "cuda":
+    if helper is None or candidate.device != "cuda" or (helper.experts_only and not experts):
         return None
-    return Helper.beside(helper, candidate.machine.link)
+    return Helper.beside(helper.compute, candidate.machine.link)
 
 
 def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream:

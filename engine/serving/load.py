@@ -261,10 +261,11 @@ def plan(pair: CheckedPair) -> Fitted:
     request = pair.request
     device = choose_device(request.device)
     if request.context:
-        compiled = may_compile(request, device) and family_of(pair.files.target.architecture).compiled
+        may = may_compile(request, device)
+        compiled = may and family_of(pair.files.target.architecture).compiled
         exact = request.dtype == "float32" or (request.dtype == "auto" and device == "cpu" and not compiled)
         form = "F32" if exact else request.kv_cache.upper()
-        check_context(pair.files.checkpoints, request.context, form, device)
+        check_context(pair.files.checkpoints, request.context, form, device, may)
     chosen = device if device == "cpu" or request.device == "cuda" else None
     files, optional = pair.files, pair.has_optional_heads
     own = kept_formats(files.target) if files.drafts_for_itself else None
@@ -338,7 +339,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
             not unpacked,
             limits,
             layer_progress,
-            plan.lets_help(pair.request.processor_helps),
+            plan.help_once_loaded(pair.request.processor_helps),
         )
 
     draft_model = None

@@ -151,18 +151,22 @@ class TorchModel(Model):
         types = getattr(self.config, "layer_types", None) or ()
         return {types[layer]: RowLayer(layer, *shape) for layer, shape in shapes if types and shape}
 
-    def let_processor_help(self, link: DeviceLink) -> None:
-        """Let the processor multiply by weights in RAM if that makes passes faster, which a few passes
-        tell."""
+    def let_processor_help(self, link: DeviceLink, experts_only: bool) -> None:
+        """Let the processor multiply by experts in RAM that the card lacks; and, unless `experts_only`, by
+        other weights there, if that makes passes faster, which a few passes tell."""
         assert self.streamer is not None
+        if not experts_only:
+            self._let_processor_help_with_chunks(self.streamer, link)
+        self._let_processor_help_with_experts(self.streamer, link)
+
+    def _let_processor_help_with_chunks(self, streamer: Streamer, link: DeviceLink) -> None:
         head = self.module.get_output_embeddings()
         kept = list(head.weights) if isinstance(head, PackedLinear) else []
-        self._near = near = NearProducts(self.streamer, link, shared_pool(), kept)
+        self._near = near = NearProducts(streamer, link, shared_pool(), kept)
         if near.sizes:
-            self.lending = Lending(self.streamer, near.sizes, near.turn)
+            self.lending = Lending(streamer, near.sizes, near.turn)
             self.lending.choose(self._timed_pass, near.bytes_per_s(ROWS))
             self.tree_rows = ROWS if self.lending.share else None
-        self._let_processor_help_with_experts(self.streamer, link)
 
     def _let_processor_help_with_experts(self, streamer: Streamer, link: DeviceLink) -> None:
         cache = streamer.near_experts

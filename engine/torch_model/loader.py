@@ -19,6 +19,7 @@ from engine.model.description import describe
 from engine.model.fields import refuse_changed_fields, refuse_unknown_fields, understood
 from engine.model.interface import Device, Progress, no_progress
 from engine.model.weight_names import check_layers
+from engine.protocol.requests import Helps
 from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
 from engine.torch_model.attention import ATTENTION
@@ -51,7 +52,7 @@ def load_model(
     packed: bool = False,
     limits: WeightLimits | None = None,
     layer_progress: Progress = no_progress,
-    processor_helps: bool = False,
+    processor_helps: Helps = "never",
 ) -> TorchModel:
     """Build the model and load its weights.
 
@@ -60,8 +61,8 @@ def load_model(
     limits: bytes that resident matrices may take; if there are limits, all matrices are kept as stored, and
     those that are not resident are streamed from RAM and from the files. progress: called with the bytes read
     and the bytes in total; may end the loading by raising. layer_progress: called with the number of complete
-    layers and of layers to load. processor_helps: whether the processor multiplies by weights in RAM, beside
-    a card, if that makes passes faster.
+    layers and of layers to load. processor_helps: by which weights in RAM the processor multiplies beside a
+    card, as in `Load`: by chunks only if that makes passes faster.
 
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
     small; StreamBroken if streaming fails."""
@@ -83,9 +84,9 @@ def load_model(
         raise
     windows = description.windows
     model = TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer, windows)
-    if processor_helps and builder.link is not None:
+    if processor_helps != "never" and builder.link is not None:
         try:
-            model.let_processor_help(builder.link)
+            model.let_processor_help(builder.link, experts_only=processor_helps == "auto")
         except BaseException:
             model.close()
             raise

@@ -6915,6 +6915,10 @@ other: everything else</source>
             <translation>일부 전문가는 프로세서가 그래픽 카드 옆에서, 메모리에 있는 그 자리에서 계산합니다.</translation>
         </message>
         <message>
+            <source>The processor computes with some weights where they lie in memory, beside the graphics card.</source>
+            <translation>일부 가중치는 프로세서가 그래픽 카드 옆에서, 메모리에 있는 그 자리에서 계산합니다.</translation>
+        </message>
+        <message>
             <source>Will not run</source>
             <translation>실행되지 않음</translation>
         </message>

@@ -6915,6 +6915,10 @@ other: everything else</source>
             <translation>一部分专家留在内存中，由处理器就地计算，与显卡同时进行。</translation>
         </message>
         <message>
+            <source>The processor computes with some weights where they lie in memory, beside the graphics card.</source>
+            <translation>一部分权重留在内存中，由处理器就地计算，与显卡同时进行。</translation>
+        </message>
+        <message>
             <source>Will not run</source>
             <translation>无法运行</translation>
         </message>

@@ -64,7 +64,7 @@ def light(qapp: QApplication) -> None:
 @pytest.fixture(autouse=True)
 def no_better_offer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No window examines this machine, which takes about a second."""
-    monkeypatch.setattr(better_model, "better_offer", lambda: None)
+    monkeypatch.setattr(better_model, "better_offer", lambda helps: None)
 
 
 @pytest.fixture(autouse=True)

@@ -69,7 +69,7 @@ def show_program(app: QApplication, folder: Path) -> None:
             person.ask(question)
         show_fullest_tree(person)
         dialog = open_settings(person)
-        wizard = Wizard(Downloads(), EngineSetup(person.preferences))
+        wizard = Wizard(Downloads(), EngineSetup(person.preferences), person.preferences)
         wizard.begin()
         wait_until(lambda: not wizard.survey.is_running)
         for name in ("dark", "light"):

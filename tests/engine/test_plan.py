@@ -1,6 +1,7 @@
 """`specexec plan`: its text and its JSON."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -263,6 +264,23 @@ def test_a_plan_says_who_multiplies_by_the_experts_of_a_mixture(capsys, id, targ
     assert said in capsys.readouterr().out
     assert cli.run([*asked, "--processor-helps", "never"]) == 0
     assert "Processor " not in capsys.readouterr().out
+
+
+def test_recommendations_and_tables_reckon_with_the_help_that_is_asked_for(capsys, monkeypatch):
+    whole = catalog.catalog()
+    model = whole.models["qwen3-30b-a3b"]
+    few = replace(whole, models={model.id: model}, pairs=())
+    monkeypatch.setattr(catalog, "catalog", lambda: few)
+    monkeypatch.setattr(plan, "comparison", lambda: [])
+    asked, never = ("--machine", "rtx-4060", "--ram", "96"), ("--processor-helps", "never")
+    assert printed(capsys, *asked)["helped"] > 0
+    assert printed(capsys, *asked, *never)["helped"] == 0
+    shares = [
+        [each["plan"]["helped"] > 0 for each in printed(capsys, "--table", *how)["machines"]]
+        for how in ((), never)
+    ]
+    assert any(shares[0])
+    assert not any(shares[1])
 
 
 def test_heads_that_a_chat_would_load_are_counted(capsys):

@@ -29,7 +29,7 @@ def test_logits_with_the_processors_experts_equal_those_without(times, cuda, tmp
         "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
     )
     module.save_pretrained(tmp_path)
-    how = {"limits": WeightLimits(300_000), "processor_helps": True}
+    how = {"limits": WeightLimits(300_000), "processor_helps": "measured"}
     model = load_model(open_checkpoint(tmp_path), torch.float32, cuda, no_progress, CONTEXT, **how)
     sequence = Sequence(model, CONTEXT)
     for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):

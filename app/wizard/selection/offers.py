@@ -6,8 +6,9 @@ from typing import Literal
 
 from engine import catalog, planner
 from engine.catalog import Catalog, Variant
-from engine.planner import Observed, Plan, PlannedPair, RatedPlan
+from engine.planner import Observed, Plan, RatedPlan
 from engine.planner.plan import Fit
+from engine.protocol.messages import Helps
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,17 @@ class Offers:
     smaller: Offer | None
 
 
-def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequence[Observed] = ()) -> Offers:
-    """Return the catalogue's offers for `machine`. Takes about a second."""
-    planned = planner.planned_pairs(machine, known, history)
-    best = planner.recommended(planned)
-    offers = [_offer(known, each) for each in planned]
+def offers_for(
+    machine: planner.MachineProfile, known: Catalog, helps: Helps, history: Sequence[Observed] = ()
+) -> Offers:
+    """Return the catalogue's offers for `machine`. helps: whether the processor may help a graphics card, as
+    in `Load`.
+
+    Takes seconds; not to be called on the GUI thread.
+    """
+    rated = planner.rated_plans(machine, known, history, helps)
+    best = planner.recommend_among(rated)
+    offers = [_offer(known, each) for each in rated]
     chosen: dict[str, Offer] = {}
     for offer in offers:
         kept = chosen.get(offer.target.model)
@@ -126,12 +133,11 @@ def where_it_fits(machine: planner.MachineProfile, nbytes: int) -> Fit:
     return "VRAM + RAM" if nbytes <= machine.usable_vram + machine.usable_ram else "with SSD"
 
 
-def _offer(known: Catalog, planned: PlannedPair) -> Offer:
-    plan = planned.plan
+def _offer(known: Catalog, rated: RatedPlan) -> Offer:
+    plan, model = rated.plan, rated.model
     target = known.variants[plan.pair.target]
     draft = known.variants[plan.pair.draft] if plan.pair.draft else None
     both = (target, draft) if draft else (target,)
-    model = planned.model
     companion = model.companion.repository if model.companion and not draft else ""
     return Offer(
         target,
@@ -140,7 +146,7 @@ def _offer(known: Catalog, planned: PlannedPair) -> Offer:
         model.rank,
         model.run_here,
         plan,
-        planned.speed,
+        rated.speed if plan.runs else None,
         tuple(variant for variant in both if catalog.find(variant) is None),
         companion,
         bool(companion) and catalog.companion_for(target.id) is None,

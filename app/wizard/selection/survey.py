@@ -11,12 +11,14 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Work
+from app.preferences import PreferencesFile
 from app.wizard.selection.offers import offers_for
 from engine import catalog, machine, planner
 from engine.errors import SpecExecError
 from engine.hub import Stop, Stopped
 from engine.launch import interpreter
 from engine.machine import Finding, Machine, TorchBuild
+from engine.protocol.messages import Helps
 
 KINDS = ("look", "measure", "predict")  # the kinds of background jobs
 _LOOK_S = 0.1
@@ -69,10 +71,11 @@ class Survey(QObject):
     predicted = Signal(object)
     unpredicted = Signal(object)
 
-    def __init__(self, work: Work, parent: QObject | None = None) -> None:
+    def __init__(self, work: Work, preferences: PreferencesFile, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.examined: Examined | None = None
-        self._work = work
+        self._work, self._preferences = work, preferences
+        self._helps: Helps | None = None  # whether the processor may help, in the last prediction
 
     def begin(self, *, again: bool = False) -> None:
         """Start the survey. `again`: whether to repeat a measurement that is less than a week old."""
@@ -87,6 +90,12 @@ class Survey(QObject):
     def is_running(self) -> bool:
         """Whether any part of the survey is still running."""
         return any(self._work.is_running(kind) for kind in KINDS)
+
+    def follow_settings(self) -> None:
+        """Predict anew if the processor may help otherwise than in the last prediction."""
+        helps = self._preferences.now.loading.processor_helps
+        if self._helps not in (None, helps) and self.examined is not None:
+            self._predict(self.examined)
 
     def stop(self) -> None:
         """Discard the results of all running parts."""
@@ -111,9 +120,10 @@ class Survey(QObject):
             self._predict(self.examined)
 
     def _predict(self, examined: Examined) -> None:
+        self._helps = helps = self._preferences.now.loading.processor_helps
         self._work.run(
             "predict",
-            lambda stop: offers_for(examined.usable(), catalog.catalog(), planner.history()),
+            lambda stop: offers_for(examined.usable(), catalog.catalog(), helps, planner.history()),
             self.predicted.emit,
             self.unpredicted.emit,
         )

@@ -56,7 +56,11 @@ def help_sentence(plan: Plan) -> str:
     """Return what the processor does beside a graphics card as a sentence, or "" if it does not help."""
     if not plan.helped:
         return ""
-    return _tr("The processor computes with some experts where they lie in memory, beside the graphics card.")
+    if plan.experts:
+        return _tr(
+            "The processor computes with some experts where they lie in memory, beside the graphics card."
+        )
+    return _tr("The processor computes with some weights where they lie in memory, beside the graphics card.")
 
 
 def alternative(offer: Offer) -> str:

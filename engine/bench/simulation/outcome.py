@@ -14,6 +14,7 @@ from engine.errors import BadOption
 from engine.planner import (
     Asked,
     Compute,
+    HelpingProcessor,
     MachineProfile,
     Outline,
     PairOutline,
@@ -239,7 +240,8 @@ def simulate_help(
     if nothing is streamed.
     """
     pair = PairOutline(target, None, acceptance(0))
-    asked = Asked(context, budget=rows - 1, device="cuda", helper=processor)
+    helping = HelpingProcessor(processor, "measured")
+    asked = Asked(context, budget=rows - 1, device="cuda", helper=helping)
     plan = plan_for(machine, pair, asked)
     seconds = iteration_seconds(machine, pair, asked, plan)
     if seconds is None:

@@ -131,3 +131,14 @@ def test_a_plan_reckons_with_the_processors_help_if_it_may_help(
     mixture = plan("mixtral-8x7b-q4_k_m", "none", 2048, None, usual)
     assert mixture is not None
     assert mixture.helped > 0
+
+
+def test_a_plan_is_for_no_more_tokens_than_the_model_allows(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = planner.described_machine(0, 64, 10, 2, planner.usual_card(8), processor(8, {"avx2"}))
+    monkeypatch.setattr(planner, "profile_of", lambda *_: large)
+    local_models.outline.cache_clear()
+    found = plan("llama-2-7b", "none", None, None, "never")
+    assert found is not None
+    assert found.context == catalog.catalog().models["llama-2-7b"].context < planner.CONTEXT

@@ -134,7 +134,7 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
         patch.setattr(survey, "measure", lambda models, again, stop: EXAMINED)
         patch.setattr(survey, "offers_for", lambda *asked: _offers())
         patch.setattr(engine_machine, "probe", lambda folder: MACHINE)
-        patch.setattr(better_model, "better_offer", lambda: None)
+        patch.setattr(better_model, "better_offer", lambda helps: None)
         store = Store(folder / "conversations.sqlite")
         preferences = PreferencesFile(folder / "settings.toml")
         downloads, setup = Downloads(lambda: Hub(NOWHERE)), EngineSetup(preferences, app)
@@ -154,8 +154,8 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
 
 @cache
 def _offers() -> Offers:
-    """Return what the wizard offers on this machine, in any language: this takes a second."""
-    return offers_for(EXAMINED.usable(), catalog.catalog(), planner.history())
+    """Return what the wizard offers on this machine, in any language: this takes seconds."""
+    return offers_for(EXAMINED.usable(), catalog.catalog(), "auto", planner.history())
 
 
 def is_at_rest(window: QWidget) -> bool:

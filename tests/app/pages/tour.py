@@ -157,7 +157,7 @@ def _is_filled(page: QWidget) -> bool:
 
 
 def _wizard(stage: Stage) -> None:
-    wizard = Wizard(stage.downloads, stage.setup)
+    wizard = Wizard(stage.downloads, stage.setup, stage.preferences)
     wizard.begin_setup()
     until(lambda: wizard.engine.view.chosen is not None)
     wizard.engine.view.network.setChecked(True)

@@ -245,6 +245,19 @@ def test_a_setup_continues_in_a_window_created_again(
     qtbot.waitUntil(lambda: begun.window.engine.state is State.READY)
 
 
+def test_changed_settings_reach_the_open_wizard(
+    setups: FakeSetups, program: Callable[[], Program], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, followed = program(), []
+    core = begun.window.core
+    monkeypatch.setattr(begun.wizard.survey, "follow_settings", lambda: followed.append(True))
+    core.preferences_changed.emit(core.preferences.now)
+    assert not followed, "a closed one predicts anew when it is opened"
+    begun.wizard.begin_setup()
+    core.preferences_changed.emit(core.preferences.now)
+    assert followed
+
+
 def test_the_picker_deletes_and_updates_models(
     setups: FakeSetups,
     program: Callable[[], Program],

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app import formatting
 from app.connection.engine import State
 from app.conversation.empty_state import DEMO_QUESTIONS
-from app.preferences import RecentPair
+from app.preferences import LoadPreferences, PreferencesFile, RecentPair
 from app.window import better_model
 from app.window.arguments import Arguments
 from app.window.better_model import better_of
@@ -35,7 +35,7 @@ def no_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def offers(gib: float) -> Offers:
     """The offers for a laptop without a card that has this much memory. They take seconds to predict."""
     (laptop,) = [m for name, (_, m) in planner.named_machines().items() if not m.vram][:1]
-    return offers_for(replace(laptop, ram=int(gib * 2**30)), catalog.catalog())
+    return offers_for(replace(laptop, ram=int(gib * 2**30)), catalog.catalog(), "auto")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Offer:
     QLocale.setDefault(QLocale.c())
     found = better_of(offers(16))
     assert found is not None
-    monkeypatch.setattr(better_model, "better_offer", lambda: found)
+    monkeypatch.setattr(better_model, "better_offer", lambda helps: found)
     return found
 
 
@@ -70,12 +70,25 @@ def test_a_better_model_that_is_here_is_loaded(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(better_model, "better_offer", lambda: replace(offer, missing=()))
+    monkeypatch.setattr(better_model, "better_offer", lambda helps: replace(offer, missing=()))
     window = make_window(engines)
     empty = window.transcript.empty_state
     qtbot.waitUntil(lambda: empty.better.text() == f"Load a better one: {offer.target.name}", timeout=10_000)
     empty.better.click()
     assert engines.last.asked(messages.Load)[-1].target == offer.target.id
+
+
+def test_the_search_reckons_with_the_processors_help_if_the_settings_allow_it(
+    make_window: Callable[..., Window],
+    preferences: PreferencesFile,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[messages.Helps] = []
+    monkeypatch.setattr(better_model, "better_offer", asked.append)
+    preferences.change(loading=LoadPreferences(processor_helps="never"))
+    make_window(FakeEngines())
+    qtbot.waitUntil(lambda: asked == ["never"], timeout=10_000)
 
 
 def test_the_demo_is_asked_what_it_answers_well(

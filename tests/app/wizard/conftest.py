@@ -8,6 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.downloads.downloads import Downloads
+from app.preferences import PreferencesFile
 from app.runtime_setup.setup_job import EngineSetup
 from app.wizard.selection import survey
 from app.wizard.selection.survey import Examined
@@ -54,11 +55,13 @@ def described_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def make_wizard(qtbot: QtBot, downloads: Downloads, setup: EngineSetup) -> Iterator[Callable[[], Wizard]]:
+def make_wizard(
+    qtbot: QtBot, downloads: Downloads, setup: EngineSetup, preferences: PreferencesFile
+) -> Iterator[Callable[[], Wizard]]:
     made: list[Wizard] = []
 
     def make() -> Wizard:
-        wizard = Wizard(downloads, setup)
+        wizard = Wizard(downloads, setup, preferences)
         made.append(wizard)
         return wizard
 

@@ -1,6 +1,6 @@
 """The wizard page by page, operated like a user does."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,17 +12,21 @@ from pytestqt.qtbot import QtBot
 
 from app import formatting
 from app.downloads.downloads import Downloads
+from app.preferences import LoadPreferences, PreferencesFile
 from app.widgets import theme
 from app.widgets.notice import Notice
 from app.wizard.pages import where_page
 from app.wizard.pages.page import Page
 from app.wizard.selection import survey
+from app.wizard.selection.offers import Offers, offers_for
 from app.wizard.selection.survey import Examined, NotMeasured
 from app.wizard.wizard import Wizard
 from engine import catalog
 from engine.catalog import Catalog
 from engine.hub import Download, Stop
 from engine.machine import Finding
+from engine.planner import MachineProfile, Observed
+from engine.protocol.messages import Helps
 from tests.app.seen import label, labels, says
 from tests.app.shared_fixtures import GIB, machine, place, put
 from tests.app.wizard.conftest import ASSISTANT, GEMMA, examined, put_assistant, with_assistant
@@ -99,6 +103,31 @@ def test_the_machine_page_shows_the_hardware_and_its_problems(
     said = " ".join(label.text() for label in wizard.machine.findChildren(where_page.label().__class__))
     for part in ("32.0 GB", "8 cores", "500.0 GB free", "None suitable", slow.message, slow.hint):
         assert part in said
+
+
+def test_predictions_reckon_with_the_processors_help_if_the_settings_allow_it(
+    make_wizard: Callable[[], Wizard],
+    preferences: PreferencesFile,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    allowed: list[Helps] = []
+
+    def noted(machine: MachineProfile, known: Catalog, helps: Helps, history: Sequence[Observed]) -> Offers:
+        allowed.append(helps)
+        return offers_for(machine, known, helps, history)
+
+    monkeypatch.setattr(survey, "offers_for", noted)
+    wizard = make_wizard()
+    preferences.change(loading=LoadPreferences(processor_helps="never"))
+    with qtbot.waitSignal(wizard.survey.predicted):
+        wizard.begin()
+    assert allowed == ["never"]
+    wizard.follow_settings()
+    preferences.change(loading=LoadPreferences(processor_helps="measured"))
+    with qtbot.waitSignal(wizard.survey.predicted):
+        wizard.follow_settings()
+    assert allowed == ["never", "measured"]
 
 
 def test_a_failed_repeated_measurement_is_shown_but_blocks_nothing(

@@ -123,7 +123,7 @@ def test_a_processor_that_helps_waits_for_inputs_and_the_card_for_outputs(tmp_pa
     monkeypatch.setattr(lent_share, "GAIN", 10.0)
     module = reference("qwen3")
     module.save_pretrained(tmp_path)
-    model = load(tmp_path, limits=RAM, processor_helps=True)
+    model = load(tmp_path, limits=RAM, processor_helps="measured")
     assert model.lending.share > 0
     check(model, module)
 

@@ -172,7 +172,7 @@ HELPED = [where for where in PLACES if where != "many on the card, others on the
 @pytest.mark.parametrize("times", [SLOW_LINK, EVEN], ids=["slow link", "even"])
 def test_a_helped_card_writes_the_text_that_the_processor_writes(path, where, times, monkeypatch):
     monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: times)
-    target = load(path, limits=PLACES[where], processor_helps=True)
+    target = load(path, limits=PLACES[where], processor_helps="measured")
     assert text_of(target, None, seed=1) == text_of(ours(mixture()), None, seed=1)
     assert target.experts.near > 0
     target.close()
@@ -180,7 +180,7 @@ def test_a_helped_card_writes_the_text_that_the_processor_writes(path, where, ti
 
 def test_in_a_helped_pass_the_host_waits_only_for_what_routers_choose(path, monkeypatch):
     monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: SLOW_LINK)
-    model = load(path, limits=WeightLimits(FEW), processor_helps=True)
+    model = load(path, limits=WeightLimits(FEW), processor_helps="measured")
     rows, cache = Rows.text(TEXT, 0), model.new_cache(CONTEXT)
     before = CARD.kernels.waits
     model.forward(rows, cache)

@@ -7,6 +7,7 @@ import pytest
 
 from engine import catalog
 from engine.planner import (
+    HelpingProcessor,
     Names,
     Observed,
     fastest,
@@ -31,6 +32,7 @@ from engine.planner.recommendation import (
     asked_for,
     pairs,
     quantized,
+    rated_plans,
     reliable_speed,
 )
 from tests.engine.planner.made import CARD, CPU, LAPTOP
@@ -64,12 +66,7 @@ def plans_each_pair_once():
 
 def rated(there) -> list[RatedPlan]:
     """Every pair that runs, for all purposes."""
-    plans = ((model, *planned(there, pair, asked_for(there, pair.target))) for model, pair in pairs(CATALOG))
-    return [
-        RatedPlan(model, plan, reliable_speed(plan, pair, ()))
-        for model, plan, pair in plans
-        if plan.runs and not model.special
-    ]
+    return [each for each in rated_plans(there, CATALOG) if each.plan.runs and not each.model.special]
 
 
 @cache
@@ -181,7 +178,7 @@ def test_a_mixture_runs_in_the_fastest_of_three_ways(there):
     assert found.plan.predicted_tokens_per_second == best.predicted_tokens_per_second
     other = max((card, processor) if best.helped else (card, helped), key=lambda plan: plan.helped)
     assert other.predicted_tokens_per_second <= found.plan.other_way.predicted_tokens_per_second
-    assert found.plan.lets_help("auto") == (best is helped)
+    assert found.plan.help_once_loaded("auto") == ("auto" if best is helped else "never")
 
 
 def test_the_processor_helps_where_that_is_faster_and_computes_alone_where_that_is():
@@ -195,9 +192,19 @@ def test_without_being_asked_the_processor_never_helps_with_a_dense_model():
     there = CARDS["rtx-4060"]
     dense, mixture = (catalogued(id) for id in ("llama-3.3-70b-q4_k_m", "qwen3-30b-a3b-q4_k_m"))
     assert asked_for(there, dense).helper is None
-    assert asked_for(there, mixture).helper == there.compiled
-    assert [helper_of(there, dense, helps) for helps in ("never", "measured")] == [None, there.compiled]
+    assert asked_for(there, mixture).helper == HelpingProcessor(there.compiled, "auto")
+    assert helper_of(there, dense, "never") is None
+    assert helper_of(there, dense, "measured") == HelpingProcessor(there.compiled, "measured")
     assert helper_of(there, mixture, "never") is None
+
+
+def test_recommendations_reckon_with_the_help_that_the_user_allows():
+    there = CARDS["rtx-4060"]
+    model = model_of(recommended(there).plan)
+    only = replace(CATALOG, models={model.id: model}, pairs=())
+    alone, helped = (recommend(there, only, helps=helps).plan for helps in ("never", "auto"))
+    assert alone.helped == 0 < helped.helped
+    assert alone.predicted_tokens_per_second < helped.predicted_tokens_per_second
 
 
 def laptop(id: str, gib: int) -> MachineProfile:

@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 
 from engine.checkpoints import open_checkpoint
-from engine.planner import Asked, PairOutline, checkpoint_outline, iteration_seconds, plan_for
+from engine.planner import (
+    Asked,
+    HelpingProcessor,
+    PairOutline,
+    checkpoint_outline,
+    iteration_seconds,
+    plan_for,
+)
 from engine.planner.lent_share import GAIN, ROWS
 from engine.planner.machines import GIB, compiled_processor
 from engine.planner.outline import catalogued
@@ -16,7 +23,7 @@ from tests.engine.planner.made import DESKTOP, PAIR
 
 MACHINE = replace(DESKTOP, vram=12 * GIB, link=12.4e9)
 PROCESSOR = replace(compiled_processor(8, {"avx512_vnni"}), memory=62e9)
-HELPED = Asked(8192, device="cuda", helper=PROCESSOR)
+HELPED = Asked(8192, device="cuda", helper=HelpingProcessor(PROCESSOR, "measured"))
 LENDABLE = replace(PAIR, target=replace(PAIR.target, lendable=1.0))
 WITHOUT_DRAFT = PairOutline(LENDABLE.target, None, PAIR.acceptance)
 
@@ -99,3 +106,21 @@ def test_help_is_taken_where_it_gives_more_tokens_per_second_than_larger_trees()
     assert best.predicted_tokens_per_second > alone.predicted_tokens_per_second
     assert best.other_way.budget == alone.budget
     assert best.other_way.predicted_tokens_per_second == alone.predicted_tokens_per_second
+
+
+def test_by_itself_the_processor_multiplies_by_experts_only():
+    """The card has no room for a cache of experts, so these are streamed with their layers; half of what is
+    streamed is no expert, and could be lent."""
+    dense = LENDABLE.target
+    experts = sum(dense.layers) // 2
+    of_mixture = {"experts": experts, "expert": experts // 640, "chosen": 0.25, "active": 0.625}
+    mixture = replace(LENDABLE, target=replace(dense, lendable=0.5, near_experts=True, **of_mixture))
+    auto = replace(HELPED, helper=HelpingProcessor(PROCESSOR, "auto"))
+    helped, alone, by_itself = (
+        plan_for(MACHINE, mixture, asked) for asked in (HELPED, replace(HELPED, helper=None), auto)
+    )
+    assert helped.helped > 0
+    assert helped.experts is None
+    assert by_itself == alone
+    assert by_itself.help_once_loaded("auto") == "never"
+    assert by_itself.held_to(auto).helper is None

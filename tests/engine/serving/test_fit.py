@@ -106,13 +106,13 @@ def test_heads_that_load_by_themselves_never_shorten_the_context(draft, loads, m
 @pytest.mark.parametrize(
     ("asked", "helped", "other_way", "tried"),
     [
-        ("measured", 0.0, None, True),
-        ("measured", 0.0, OTHER_WAY, False),
-        ("measured", 0.5, OTHER_WAY, True),
-        ("auto", 0.0, None, False),
-        ("auto", 0.0, OTHER_WAY, False),
-        ("auto", 0.5, OTHER_WAY, True),
-        ("never", 0.0, None, False),
+        ("measured", 0.0, None, "measured"),
+        ("measured", 0.0, OTHER_WAY, "never"),
+        ("measured", 0.5, OTHER_WAY, "measured"),
+        ("auto", 0.0, None, "never"),
+        ("auto", 0.0, OTHER_WAY, "never"),
+        ("auto", 0.5, OTHER_WAY, "auto"),
+        ("never", 0.0, None, "never"),
     ],
 )
 def test_the_processor_is_tried_at_loading_as_the_plan_says(

@@ -1,16 +1,20 @@
 """Loading of valid and invalid safetensors folders."""
 
 import json
+from bisect import bisect_left
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.checkpoints.recurrent import states_nbytes
+from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError, UnsupportedModel
+from engine.model import devices
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
+from engine.planner import node_records
+from engine.planner.run_rows import DROPPED_RECORDS
 from engine.quantization import half_split
 from engine.torch_model.loader import choose_dtype, load_model
 from tests.engine.models import VOCABULARY, reference
@@ -111,30 +115,82 @@ def test_loading_can_be_ended_between_tensors(folder):
 
 
 def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(folder, monkeypatch):
-    from engine.model import devices
-
     checkpoint, cpu = open_checkpoint(folder), "cpu"
     row = 2 * 3 * 2 * 8 * 4  # keys and values, layers, heads, width, bytes
     monkeypatch.setattr(devices, "free_nbytes", lambda device: 100 * row)
-    devices.check_context([checkpoint], 100, "F32", cpu)
+    devices.check_context([checkpoint], 100, "F32", cpu, compiles=False)
     with pytest.raises(OutOfMemory, match="101 tokens") as refused:
-        devices.check_context([checkpoint], 101, "F32", cpu)
+        devices.check_context([checkpoint], 101, "F32", cpu, compiles=False)
     assert " 90 tokens" in refused.value.hint
-    devices.check_context([checkpoint], 200, "F16", cpu)
+    devices.check_context([checkpoint], 200, "F16", cpu, compiles=False)
 
 
-@pytest.mark.parametrize(("device", "copies"), [("cpu", 8), ("cuda", 2)])
-def test_a_context_needs_memory_for_the_states_that_are_on_the_device(device, copies, tmp_path, monkeypatch):
-    from engine.model import devices
+@pytest.fixture
+def needed(tmp_path, monkeypatch):
+    """Return a function that says how much memory has to be free for 16 tokens with some models."""
 
-    reference("qwen3_5_text").save_pretrained(tmp_path)
-    checkpoint = open_checkpoint(tmp_path)
-    needed = copies * states_nbytes(checkpoint) + 16 * 2 * 1 * 2 * 16 * 4  # and 16 rows of one layer
-    monkeypatch.setattr(devices, "free_nbytes", lambda device: needed)
-    devices.check_context([checkpoint], 16, "F32", device)
-    monkeypatch.setattr(devices, "free_nbytes", lambda device: needed - 1)
-    with pytest.raises(OutOfMemory):
-        devices.check_context([checkpoint], 16, "F32", device)
+    def nbytes(kinds, device, compiles=False):
+        folders = [tmp_path / kind for kind in kinds]
+        for kind, path in zip(kinds, folders, strict=True):
+            if not path.exists():
+                reference(kind).save_pretrained(path)
+        checkpoints = [open_checkpoint(path) for path in folders]
+
+        def is_enough(free):
+            monkeypatch.setattr(devices, "free_nbytes", lambda device: free)
+            try:
+                devices.check_context(checkpoints, 16, "F32", device, compiles)
+            except OutOfMemory:
+                return False
+            return True
+
+        return bisect_left(range(1 << 32), True, key=is_enough), checkpoints
+
+    return nbytes
+
+
+STATEFUL = "qwen3_5_text"
+
+
+@pytest.mark.parametrize(
+    ("device", "compiles", "copies", "at_once"),
+    [("cpu", True, 8, 1), ("cpu", False, 8, 2), ("cuda", False, 2, 2)],
+)
+def test_a_context_needs_memory_for_the_states_and_records_on_the_device(
+    device, compiles, copies, at_once, needed
+):
+    nbytes, [checkpoint] = needed([STATEFUL], device, compiles)
+    rows = 16 * 2 * 1 * 2 * 16 * 4  # of one layer
+    records = at_once * 2 * state_row_nbytes(checkpoint)  # of the root and one node
+    assert nbytes == copies * states_nbytes(checkpoint) + rows + records
+
+
+@pytest.mark.parametrize(
+    ("target", "device", "compiles", "at_once", "grows_ahead"),
+    [
+        ("qwen2", "cpu", True, 1, True),
+        ("qwen2", "cpu", False, 2, True),
+        ("qwen2", "cuda", False, 2, True),
+        (STATEFUL, "cpu", True, 1, True),
+        pytest.param(STATEFUL, "cuda", False, 2, False, id="target and draft take turns"),
+    ],
+)
+def test_a_context_leaves_memory_for_the_nodes_of_a_draft_and_those_that_grow_ahead(
+    target, device, compiles, at_once, grows_ahead, needed, monkeypatch
+):
+    monkeypatch.setattr(node_records, "AHEAD_RECORDS_NBYTES", 1000)
+    both, (_, draft) = needed([target, STATEFUL], device, compiles)
+    apart = sum(needed([kind], device, compiles)[0] for kind in (target, STATEFUL))
+    dropped = at_once * (DROPPED_RECORDS - 1) * state_row_nbytes(draft)  # in place of the root's
+    assert both - apart == dropped + (at_once * 1000 if grows_ahead else 0)
+
+
+def test_beside_a_target_that_is_not_streamed_no_nodes_grow_ahead(needed):
+    """A tiny target takes fewer bytes than the records of such nodes would."""
+    both, (target, draft) = needed(["qwen2", STATEFUL], "cpu")
+    apart = sum(needed([kind], "cpu")[0] for kind in ("qwen2", STATEFUL))
+    weights = sum(weight.nbytes for weight in target.weights.values())
+    assert both - apart == 2 * (DROPPED_RECORDS - 1) * state_row_nbytes(draft) + weights
 
 
 @pytest.mark.parametrize("ampere", [True, False])

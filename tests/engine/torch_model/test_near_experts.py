@@ -64,7 +64,7 @@ def helped(tmp_path, link, monkeypatch):
             mixture().save_pretrained(path)
         if times is not None:
             monkeypatch.setattr(ExpertProcessor, "_timed", lambda self: times)
-        how = {"limits": limits, "processor_helps": True}
+        how = {"limits": limits, "processor_helps": "measured"}
         models.append(load_model(open_checkpoint(path), torch.float32, "cpu", no_progress, CONTEXT, **how))
         return models[-1]
 
@@ -273,7 +273,7 @@ def test_what_fails_while_a_model_is_closed_keeps_nothing_else_open(helped, monk
 def test_a_closed_model_leaves_no_thread(tmp_path, link):
     mixture().save_pretrained(tmp_path)
     threads = threading.active_count()
-    how = {"limits": FEW, "processor_helps": True}
+    how = {"limits": FEW, "processor_helps": "measured"}
     model = load_model(open_checkpoint(tmp_path), torch.float32, "cpu", no_progress, CONTEXT, **how)
     assert model.near_experts is not None
     model.close()

@@ -165,7 +165,7 @@ def test_a_closed_model_leaves_no_thread(tmp_path, link):
     reference("qwen3").save_pretrained(tmp_path)
     threads = threading.active_count()
     for _ in range(3):
-        load(tmp_path, processor_helps=True).close()
+        load(tmp_path, processor_helps="measured").close()
     assert threading.active_count() == threads
 
 
@@ -190,7 +190,7 @@ def test_a_loaded_model_is_as_right_whatever_the_passes_have_shown(tmp_path, lin
     reference("qwen3").save_pretrained(tmp_path)
     monkeypatch.setattr(NearProducts, "bytes_per_s", lambda self, rows: rate)
     monkeypatch.setattr(lent_share, "GAIN", 10.0)
-    model = load(tmp_path, processor_helps=True)
+    model = load(tmp_path, processor_helps="measured")
     assert (model.lending.share > 0) == (rate > 1e6)
     assert ("by the processor" in model.arithmetic) == (rate > 1e6)
     logits = Sequence(model, CONTEXT).extend(TEXT)
@@ -200,22 +200,36 @@ def test_a_loaded_model_is_as_right_whatever_the_passes_have_shown(tmp_path, lin
 
 def test_a_model_that_is_not_streamed_needs_no_help(tmp_path, link):
     reference("qwen3").save_pretrained(tmp_path)
-    model = load(tmp_path, WeightLimits(1 << 30), processor_helps=True)
+    model = load(tmp_path, WeightLimits(1 << 30), processor_helps="measured")
     assert model.lending is None
     assert Sequence(model, CONTEXT).extend(TEXT).isfinite().all()
     model.close()
 
 
-def test_the_passes_that_choose_a_share_teach_nothing_about_the_routing(tmp_path, link, monkeypatch):
+@pytest.fixture
+def mixture(tmp_path, link, monkeypatch):
+    """The folder of a mixture, of which some chunks are streamed beside a cache of experts."""
     monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)  # else, all of so small a file is close together
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     reference(
         "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
     ).save_pretrained(tmp_path)
-    model = load(tmp_path, WeightLimits(300_000), processor_helps=True)
+    return tmp_path
+
+
+def test_the_passes_that_choose_a_share_teach_nothing_about_the_routing(mixture):
+    model = load(mixture, WeightLimits(300_000), processor_helps="measured")
     assert model.lending is not None
     assert model.experts.misses > 0
     assert model.streamer._cache.routing.passes == 0
     Sequence(model, CONTEXT).extend([5])
     assert model.streamer._cache.routing.passes == 1
+    model.close()
+
+
+def test_by_itself_the_processor_gets_experts_and_no_chunks(mixture):
+    model = load(mixture, WeightLimits(300_000), processor_helps="auto")
+    assert model.streamer.lendable
+    assert model.near_experts is not None
+    assert model.lending is None
     model.close()

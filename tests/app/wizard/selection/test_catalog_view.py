@@ -12,6 +12,7 @@ from app.wizard.selection.catalog_view import Catalogue, described
 from app.wizard.selection.offers import Offers, offers_for
 from app.wizard.selection.pair_model import Column, PairModel
 from engine import catalog
+from engine.planner import ExpertPlan
 from tests.app.seen import labels
 from tests.app.shared_fixtures import place
 from tests.app.wizard.conftest import examined
@@ -23,7 +24,7 @@ def offers(tmp_path_factory: pytest.TempPathFactory) -> Offers:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(catalog.MODELS_VARIABLE, str(tmp_path_factory.mktemp("models")))
         place(catalog.entries()["smollm2-360m-q8_0"])
-        return offers_for(examined().usable(), catalog.catalog())
+        return offers_for(examined().usable(), catalog.catalog(), "auto")
 
 
 @pytest.fixture
@@ -49,10 +50,17 @@ def test_the_recommended_pair_is_chosen_at_first(view: Catalogue, offers: Offers
     assert not view.recommended.choose.isVisible(), "it is chosen already"
 
 
-def test_what_the_processor_does_beside_a_card_is_said(view: Catalogue, offers: Offers) -> None:
-    said = "The processor computes with some experts where they lie in memory, beside the graphics card."
+@pytest.mark.parametrize(
+    ("experts", "lent"),
+    [(ExpertPlan(0, 1, 1, 0.5, 1, 1), "experts"), (None, "weights")],
+    ids=["mixture", "dense"],
+)
+def test_what_the_processor_does_beside_a_card_is_said(
+    view: Catalogue, offers: Offers, experts: ExpertPlan | None, lent: str
+) -> None:
+    said = f"The processor computes with some {lent} where they lie in memory, beside the graphics card."
     assert said not in wording.reason(offers) + described(offers.recommended)
-    plan = replace(offers.recommended.plan, helped=0.5)
+    plan = replace(offers.recommended.plan, helped=0.5, experts=experts)
     helped = replace(offers, recommended=replace(offers.recommended, plan=plan))
     view.show_offers(helped)
     assert said in " ".join(labels(view.recommended))

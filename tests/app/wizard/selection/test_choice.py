@@ -39,7 +39,7 @@ def test_a_target_without_a_draft_is_loaded_with_what_drafts_for_it_if_there_is_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Heads that come with the program, or a layer of its own."""
-    pair = offers_for(examined().usable(), catalog.catalog()).recommended
+    pair = offers_for(examined().usable(), catalog.catalog(), "auto").recommended
     monkeypatch.setattr(catalog, "catalog", catalog.local.catalog)  # the whole one
     drafting = "smollm2", "qwen3.8-27b-q4_k_m"
     for target, draft in (*((target, "auto") for target in drafting), (PAIR[0], "none")):
@@ -51,7 +51,8 @@ def offer_with_companion(monkeypatch: pytest.MonkeyPatch) -> Offer:
     """The offer of a model that has an assistant; the catalogue has no more models than that and a few."""
     known = with_assistant(catalog.catalog())
     monkeypatch.setattr(catalog, "catalog", lambda: known)
-    return next(each for each in offers_for(examined().usable(), known).all if each.target.id == GEMMA)
+    offers = offers_for(examined().usable(), known, "auto").all
+    return next(each for each in offers if each.target.id == GEMMA)
 
 
 def test_a_companion_becomes_a_part_and_drafts_once_it_is_downloaded(

@@ -1,18 +1,22 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from app.wizard.selection.offers import Offers, offers_for, where_it_fits
 from engine import catalog, planner
 from engine.machine import Gpu, TorchBuild
-from engine.planner import recommendation
-from engine.planner.recommendation import PATIENCE_S
+from engine.planner import PairOutline, selection
+from engine.planner.recommendation import PATIENCE_S, pairs
+from engine.protocol.messages import Helps
 from tests.app.shared_fixtures import GIB, place
 from tests.app.wizard.conftest import examined
 
+HELPS: tuple[Helps, Helps] = ("never", "auto")
+
 
 def offers() -> Offers:
-    return offers_for(examined().usable(), catalog.catalog())
+    return offers_for(examined().usable(), catalog.catalog(), "auto")
 
 
 def test_the_recommended_pair_comes_first_with_its_reason() -> None:
@@ -24,18 +28,6 @@ def test_the_recommended_pair_comes_first_with_its_reason() -> None:
     assert [offer for offer in found.all if offer.is_recommended] == [found.recommended]
 
 
-def test_each_pair_is_planned_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plans take most of the time for which a user of the wizard waits."""
-    planned, plan = [], recommendation.fastest
-
-    def noted(there, pairs, *others):
-        planned.extend(pairs)
-        return plan(there, pairs, *others)
-
-    monkeypatch.setattr(recommendation, "fastest", noted)
-    assert len(offers().all) == len(planned) > 0
-
-
 def test_the_alternatives_are_offers_of_the_list() -> None:
     found = offers()
     best = planner.recommend(examined().usable(), catalog.catalog())
@@ -43,6 +35,34 @@ def test_the_alternatives_are_offers_of_the_list() -> None:
         assert (offer and offer.plan.pair) == (other and other.plan.pair)
         assert offer is None or offer in found.all
     assert found.larger or found.smaller
+
+
+@pytest.mark.parametrize("gib", [0.25, 24], ids=["nothing runs", "some run"])
+def test_each_pair_is_planned_once(gib: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[PairOutline] = []
+
+    def plan_for(machine: planner.MachineProfile, pair: PairOutline, *how: Any) -> planner.Plan:
+        planned.append(pair)
+        return planner.plan_for(machine, pair, *how)
+
+    monkeypatch.setattr(selection, "plan_for", plan_for)
+    machine = replace(examined().usable(), ram=int(gib * GIB))
+    found = offers_for(machine, catalog.catalog(), "auto")
+    assert found.recommended.plan.runs == (gib > 1)
+    assert len(planned) == len(set(planned))
+    assert set(planned) >= {pair for _, pair in pairs(catalog.catalog())}
+
+
+def test_offers_reckon_with_the_help_that_the_user_allows() -> None:
+    model = catalog.local.catalog().models["qwen3-30b-a3b"]
+    variants = {variant.id: variant for variant in model.variants}
+    known = replace(catalog.catalog(), models={model.id: model}, variants=variants, pairs=())
+    machine = replace(planner.named_machines()["rtx-4060"][1], ram=96 * GIB)
+    never, auto = (offers_for(machine, known, helps).recommended for helps in HELPS)
+    assert never.plan.helped == 0 < auto.plan.helped
+    assert never.speed is not None
+    assert auto.speed is not None
+    assert never.speed < auto.speed
 
 
 def test_every_speed_that_is_shown_is_one_to_rely_on() -> None:
@@ -73,7 +93,7 @@ def test_a_target_with_a_layer_for_drafts_of_its_own_is_offered_with_it() -> Non
         variants=known.variants | {plain.id: drafting},
     )
     for given, heads in ((known, None), (changed, "own layer")):
-        found = offers_for(examined().usable(), given).all
+        found = offers_for(examined().usable(), given, "auto").all
         [alone] = [offer for offer in found if offer.target.id == plain.id and offer.draft is None]
         assert alone.plan.heads == heads
 
