@@ -14,7 +14,7 @@ from engine.launch.interpreter import need_runtime
 from engine.model.architectures import family_of
 from engine.model.description import Description, describe
 from engine.model.interface import Device
-from engine.planner.node_records import ahead_records_nbytes, records_nbytes
+from engine.planner.node_records import ahead_records_nbytes, records_nbytes, takes_turns
 from engine.planner.search import BUDGETS
 
 
@@ -102,12 +102,12 @@ def _records_nbytes(checkpoints: Sequence[Checkpoint], device: Device, compiles:
     smallest tree and, beside a target that is streamed, of nodes that grow while it verifies a tree. Instead
     of these, a target that is not streamed takes the bytes of its weights."""
     target, nbytes, ahead = checkpoints[0], 0, 0
-    takes_turns = device != "cpu" and states_nbytes(target) > 0
+    in_turn = takes_turns(device != "cpu", states_nbytes(target))
     for number, model in enumerate(checkpoints):
         of_row, drafts = state_row_nbytes(model), number > 0
         anew = not (compiles and family_of(model.architecture).compiled)
         nbytes += records_nbytes(of_row, BUDGETS[0], drafts, anew)
-        if drafts and not takes_turns:
+        if drafts and not in_turn:
             ahead += ahead_records_nbytes(of_row, anew)
     return nbytes + min(ahead, sum(weight.nbytes for weight in target.weights.values()))
 

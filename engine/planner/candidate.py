@@ -9,7 +9,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.planner.launches import numbers_in_a_layer, recordings_nbytes
 from engine.planner.layer_placement import LayerPlacement, place, resident_layers
 from engine.planner.machines import GIB, Compute, MachineProfile
-from engine.planner.node_records import ahead_records_nbytes, records_nbytes
+from engine.planner.node_records import ahead_records_nbytes, records_nbytes, takes_turns
 from engine.planner.outline import Outline
 from engine.planner.pairs import PairOutline
 from engine.planner.plan import Asked, Device, HelpingProcessor
@@ -123,8 +123,7 @@ class Candidate:
         and the records of nodes that grow then."""
         target, draft, heads = self.pair.target, self.pair.draft, self.pair.heads
         taken = int(self.expansion * target.head) if heads and heads.shares_head else 0
-        runs_apart = self.device == "cpu" or not target.states  # else no tree grows meanwhile
-        if draft and runs_apart:
+        if draft and not takes_turns(self.apart, target.states):
             taken += ahead_records_nbytes(draft.state_row, anew=self.compute(draft).unpacks)
         if draft and not self.pair.shared and self.compute(draft).unpacks:
             rows = draft.pass_rows(PROMPT_ROWS, self.asked.context, self.apart)

@@ -20,5 +20,11 @@ def ahead_records_nbytes(of_row: int, anew: bool) -> int:
     return _at_once(anew) * AHEAD_RECORDS_NBYTES if of_row else 0
 
 
+def takes_turns(on_card: bool, states: int) -> bool:
+    """Return whether no nodes grow while a target verifies a tree: on a card, passes over states run beside no
+    others. states: bytes of the target's."""
+    return on_card and states > 0
+
+
 def _at_once(anew: bool) -> int:
     return 2 if anew else 1

@@ -15,7 +15,7 @@ Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
 @dataclass(frozen=True, slots=True)
 class HelpingProcessor:
     """A processor that may multiply by weights in RAM beside a card. `compute`: the speed of its compiled
-    passes; `helps`: by which weights, as in `Load`; never "never"."""
+    passes; `helps`: "auto" or "measured", as in `Load`."""
 
     compute: Compute
     helps: Helps

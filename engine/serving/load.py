@@ -261,11 +261,11 @@ def plan(pair: CheckedPair) -> Fitted:
     request = pair.request
     device = choose_device(request.device)
     if request.context:
-        may = may_compile(request, device)
-        compiled = may and family_of(pair.files.target.architecture).compiled
+        compiles = may_compile(request, device)
+        compiled = compiles and family_of(pair.files.target.architecture).compiled
         exact = request.dtype == "float32" or (request.dtype == "auto" and device == "cpu" and not compiled)
         form = "F32" if exact else request.kv_cache.upper()
-        check_context(pair.files.checkpoints, request.context, form, device, may)
+        check_context(pair.files.checkpoints, request.context, form, device, compiles)
     chosen = device if device == "cpu" or request.device == "cuda" else None
     files, optional = pair.files, pair.has_optional_heads
     own = kept_formats(files.target) if files.drafts_for_itself else None
