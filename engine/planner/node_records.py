@@ -21,8 +21,8 @@ def ahead_records_nbytes(of_row: int, anew: bool) -> int:
 
 
 def takes_turns(on_card: bool, states: int) -> bool:
-    """Return whether no nodes grow while a target verifies a tree: on a card, passes over states run beside no
-    others. states: bytes of the target's."""
+    """Return whether no nodes grow while a target verifies a tree: on a card, passes over states run beside
+    no others. states: bytes of the target's."""
     return on_card and states > 0
 
 
