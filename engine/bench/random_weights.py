@@ -75,6 +75,9 @@ def random_bytes(name: str, numbers: int, device: torch.device | str) -> Tensor:
     if blocks.scale == "F16":
         for at in blocks.scales:
             data[:, at + 1] &= 0x87  # keeps only the lowest bit of the exponent: below 2^-13
+    elif blocks.scale == "E8M0":
+        for at in blocks.scales:
+            data[:, at] &= 0x77  # at most 2^-9
     return data.view(-1)
 
 

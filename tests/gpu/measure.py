@@ -2,16 +2,19 @@
 
     python -m tests.gpu.measure [PART ...] [--out FOLDER] [--minutes N]
 
-Checks first (builds the kernels, runs tests/gpu), then measures, each part in a process of its own, and
-prints short tables; the complete output of the parts goes to FOLDER. A part that exceeds the time is stopped
-and named."""
+Names the day and the machine, then checks (builds the kernels, runs tests/gpu), then measures, each part in a
+process of its own, and prints short tables; the complete output of the parts goes to FOLDER. A part that
+exceeds the time is stopped and named. --device cpu --tiny tries it where there is no card."""
 
 import argparse
 import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+
+from engine import machine
 
 MOST = 11_000  # characters printed of all parts together
 
@@ -24,7 +27,11 @@ TIMES = {
     "quantization": "quantization --formats Q4_K,GPTQ --size 8192",
     "passes": "shapes --parts passes,iteration --repeats 3",
     "plain": "shapes --parts plain --repeats 3",
+    "mixture": "mixtures",
+    "mixture-mxfp4": "mixtures --shape gpt-oss --rows 1",
 }
+# What makes a part last seconds on any machine.
+TINY = {"shapes": "--shape tiny", "quantization": "--size 512", "mixtures": "--shape tiny --passes 8"}
 PARTS = ("check", *TIMES)
 
 # `specexec bench` for a checkout that is not installed, and so has no version.
@@ -52,20 +59,37 @@ def main() -> int:
         "--minutes", type=float, default=9.5, metavar="N", help="time for all parts together (default: 9.5)"
     )
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    parser.add_argument("--shape", default="70b", help="shape, as of specexec bench shapes (default: 70b)")
+    parser.add_argument("--tiny", action="store_true", help="measure tiny shapes, to try this program itself")
     parsed = parser.parse_args()
     parts = parsed.parts or PARTS
     if unknown := {*parts} - {*PARTS}:
         parser.error(f"unknown part {min(unknown)}")
     parsed.out.mkdir(parents=True, exist_ok=True)
+    print(heading(parsed.device), flush=True)
     end = time.monotonic() + 60 * parsed.minutes
-    failed = [part for part in parts if not measure(part, parsed, end, MOST // len(parts))]
+    failed, left = list[str](), MOST
+    for number, part in enumerate(parts):
+        is_done, shown = measure(part, parsed, end, left // (len(parts) - number))
+        left -= len(shown)
+        failed += [] if is_done else [part]
     print(f"not done: {', '.join(failed)}" if failed else "all done")
     return 1 if failed else 0
 
 
-def measure(part: str, parsed: argparse.Namespace, end: float, most: int) -> bool:
-    """Run one part; print its duration and the end of its output. Return whether it succeeded."""
+def heading(device: str) -> str:
+    """Return the day, and what is measured: the card, if there is one, and the processor."""
+    here, build = machine.probe(Path.cwd()), machine.installed_torch()
+    names = [f"{datetime.now(UTC):%Y-%m-%d}"]
+    if device == "cuda":
+        cards = build.cards(here.gpus) if build else here.gpus
+        names += [f"{card.name}, driver {card.driver}" for card in cards[:1]] or ["no card is found"]
+    names += [f"{here.cpu.name}, {here.cpu.usable} threads", f"torch {build.version}" if build else "no torch"]
+    return "; ".join(names)
+
+
+def measure(part: str, parsed: argparse.Namespace, end: float, most: int) -> tuple[bool, str]:
+    """Run one part; print its duration and the end of its output, at most so many characters. Return whether
+    it succeeded, and what of its output was printed."""
     begin = time.monotonic()
     tables, log = (parsed.out / f"{part}.{kind}" for kind in ("txt", "log"))
     with tables.open("w") as out, log.open("w") as errors:
@@ -80,16 +104,17 @@ def measure(part: str, parsed: argparse.Namespace, end: float, most: int) -> boo
     output = tables.read_text(errors="replace")
     if status != 0:
         output += log.read_text(errors="replace")
-    print(output[-most:].strip(), flush=True)
-    return status == 0
+    shown = output[-most:].strip()
+    print(shown, flush=True)
+    return status == 0, shown
 
 
 def command(part: str, parsed: argparse.Namespace) -> list[str]:
     if part == "check":
         return [sys.executable, "-m", "pytest", *CHECK.split()]
     options = [*TIMES[part].split(), "--device", parsed.device]
-    if options[0] == "shapes":
-        options += ["--shape", parsed.shape]
+    if parsed.tiny:
+        options += TINY[options[0]].split()
     return [sys.executable, "-c", BENCH, *options]
 
 

@@ -8,15 +8,12 @@ from engine.checkpoints import open_checkpoint
 from engine.machine.disk_reads import SECTOR
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
-from engine.planner.expert_times import ExpertTimes
 from engine.streaming import WeightLimits, chunks
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_experts import ExpertProcessor
+from tests.engine.mixtures import EVEN, SLOW_LINK
 from tests.engine.models import CONTEXT, reference
 from tests.gpu.test_near_products import TEXT
-
-SLOW_LINK = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=1e-3, row_s=1e-5)
-EVEN = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=0.8, row_s=0.0)
 
 
 @pytest.mark.parametrize("times", [SLOW_LINK, EVEN, None], ids=["slow link", "even", "measured"])

@@ -4,7 +4,7 @@ weights are random, and its tokenizer is that of another GGUF.
 usage: python -m tests.real.made_mixture olmoe|gpt-oss|qwen3 TOKENIZER.gguf OUT.gguf [LAYERS]
 olmoe: the shape of OLMoE-1B-7B in Q4_K_M, 16 layers, 4.2 GB; gpt-oss: that of gpt-oss-20b, its experts in
 MXFP4 and all other matrices in Q8_0, 24 layers, 11 GB; qwen3: that of Qwen3-30B-A3B in Q4_K_M, 48 layers, 18
-GB. The tokens that qwen3 says, and the experts that they choose, are those of `tests.real.made_routes`:
+GB. The tokens that qwen3 says choose the experts of a made-up routing (`engine.bench.made_routes`):
 experts are drawn with a skew, and consecutive tokens choose much the same.
 """
 
@@ -14,8 +14,9 @@ from functools import cache
 import gguf
 import numpy as np
 
+from engine.bench.made_routes import SIZE, routers, signs_of
 from engine.bench.made_routing import Routing
-from tests.real.made_routes import SIZE, as_q4_k, as_q6_k, routers, signs_of, successors
+from tests.real.stored_signs import as_q4_k, as_q6_k, successors
 
 Q4, Q6, Q8, MXFP4 = (gguf.GGMLQuantizationType[name] for name in ("Q4_K", "Q6_K", "Q8_0", "MXFP4"))
 # Where the scales of a block lie, and their values: numbers stay small, so that states stay finite.

@@ -3,8 +3,9 @@
 import gguf
 import numpy as np
 
+from engine.bench.made_routes import routers, signs_of
 from engine.bench.made_routing import Routing, routed
-from tests.real.made_routes import as_q4_k, as_q6_k, routers, signs_of, successors
+from tests.real.stored_signs import as_q4_k, as_q6_k, successors
 
 ROUTING = Routing(layers=3, experts=16, chosen=4, passes=40)
 WIDTH = 256

@@ -6,13 +6,13 @@ import torch
 
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.planner.expert_times import ExpertTimes
 from engine.routing import RoutingFile
 from engine.streaming import WeightLimits
 from engine.torch_model.near_experts import ExpertProcessor
 from tests.engine.card.card import CARD, DEVICE
 from tests.engine.card.test_engine import answer, engine, load, load_pair, text_of, tiny_gaps
 from tests.engine.heads.test_service import write_target
+from tests.engine.mixtures import EVEN, SLOW_LINK
 from tests.engine.models import CONTEXT, ours, reference
 from tests.engine.torch_model.test_builder import TEXT, expected
 
@@ -158,10 +158,6 @@ def test_figures_tell_where_experts_are_and_what_crossed_the_link(engine, tmp_pa
     assert places(on_disk).keys() == {"vram", "ram", "ssd"}
     assert places(in_ram)["ram"] == places(on_disk)["ssd"] > places(on_disk)["vram"]
     assert places(on_disk)["ram"] <= 500_000
-
-
-SLOW_LINK = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=1e-3, row_s=1e-5)
-EVEN = ExpertTimes(link_s=1.0, exchange_s=0.0, expert_s=0.8, row_s=0.0)
 
 
 # Where RAM is small beside the card, it holds none of what the card lacks.

@@ -54,6 +54,19 @@ def test_every_format_that_is_packed_is_checked(target, form, groups, kernels):
     assert {*GENERAL, "dense bfloat16"} < {*names}
 
 
+def test_products_by_experts_are_those_of_their_format(tmp_path):
+    """No kernel multiplies by several experts at once."""
+    reference("qwen3_moe").save_pretrained(tmp_path)
+    file = open_checkpoint(tmp_path)
+    weights = {
+        name: replace(each, format="MXFP4") if ".experts." in name else each
+        for name, each in file.weights.items()
+    }
+    kernels = {"unpack MXFP4 bfloat16", "product MXFP4 bfloat16"}
+    assert of_formats(needed([(file, "bfloat16")])) == set()
+    assert of_formats(needed([(replace(file, weights=weights), "bfloat16")])) == kernels
+
+
 def test_products_in_float16_of_numbers_in_float32_are_checked(target):
     names = {*needed([(target, "float16")])}
     assert {"halves", "dense float32"} < names
