@@ -1,6 +1,7 @@
 """Tiny mixtures whose experts are in a device's memory, in RAM and on the SSD at once, and what must hold
 wherever they run: `tests/engine/card` asks it of the card for tests, `tests/gpu` of a real one."""
 
+from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
 from unittest.mock import patch
@@ -14,13 +15,13 @@ from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
-from engine.machine.disk_reads import SECTOR
 from engine.model.interface import Progress, no_progress
+from engine.model.reader import expert_of, order_of_use
 from engine.model.sequence import Sequence
 from engine.planner.expert_times import ExpertTimes
 from engine.quantization import Experts
 from engine.sampling import Sampler
-from engine.streaming import WeightLimits
+from engine.streaming import StoredMatrix, WeightLimits, chunks
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.loader import load_model
 from engine.torch_model.near_experts import ExpertProcessor
@@ -52,10 +53,15 @@ def write(kind: str, folder: Path) -> Path:
 def limits(path: Path, on_device: int, in_ram: int | None = None) -> WeightLimits:
     """Return those with which a device holds all but the experts, and of these so many; and RAM so many of
     them, the rest staying on the disk. in_ram: None for all."""
-    weights = open_checkpoint(path).weights.items()
-    always = sum(each.nbytes + 2 * SECTOR for name, each in weights if ".experts." not in name)
-    slot = 3 * (4 * WIDTH * INNER + 2 * SECTOR)  # three matrices, which lie apart in the file
-    return WeightLimits(always + on_device * slot, None if in_ram is None else in_ram * slot)
+    always, experts = list[StoredMatrix](), defaultdict[tuple[int, int], list[StoredMatrix]](list)
+    weights = open_checkpoint(path).weights
+    for name in sorted(weights, key=order_of_use):
+        if name.endswith(("_proj.weight", "lm_head.weight")):
+            expert = expert_of(name)
+            (experts[expert] if expert else always).append(StoredMatrix(None, weights[name].spans))
+    slot = max(chunks.make_chunk(each).nbytes for each in experts.values())
+    nbytes = sum(chunk.nbytes for chunk in chunks.split(always, slot))
+    return WeightLimits(nbytes + on_device * slot, None if in_ram is None else in_ram * slot)
 
 
 def load(

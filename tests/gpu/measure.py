@@ -83,8 +83,8 @@ def heading(device: str) -> str:
     if device == "cuda":
         cards = build.cards(here.gpus) if build else here.gpus
         names += [f"{card.name}, driver {card.driver}" for card in cards[:1]] or ["no card is found"]
-    names += [f"{here.cpu.name}, {here.cpu.usable} threads", f"torch {build.version}" if build else "no torch"]
-    return "; ".join(names)
+    names += [f"{here.cpu.name}, {here.cpu.usable} threads"]
+    return "; ".join([*names, f"torch {build.version}" if build else "no torch"])
 
 
 def measure(part: str, parsed: argparse.Namespace, end: float, most: int) -> tuple[bool, str]:
