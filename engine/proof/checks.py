@@ -28,8 +28,7 @@ _ROWS, _COLUMNS = 192, 512
 # Columns of a matrix that a kernel multiplies whole, which writes other sums than that of parts; and rows of
 # one that it multiplies whole whatever its columns are.
 _UNSPLIT, _TALL = 256, 4128
-# Rows beyond whole tiles, and columns beyond whole steps, of which kernels are compiled for others, too.
-_LEFT, _STEP = 16, 32
+_LEFT, _STEP = 16, 32  # rows and columns beyond whole tiles and steps, for which no other kernel is compiled
 # Random matrices of the formats with two levels of scales hold numbers of some thousands: their products with
 # numbers of this size stay far below 65,504, the largest number of float16.
 _INPUTS = 2.0**-6
@@ -93,8 +92,8 @@ def check_halves(card: TestedCard, subject: list[str], way: str) -> Speed | None
 
 def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
-    usual = _ROWS, _whole(name, _COLUMNS)
-    for shape in (usual, _edge(name)):
+    usual = _usual(name)
+    for shape in filter(None, (usual, _edge(name))):
         expected = _reference(_packed(name, dtype, torch.device("cpu"), *shape)).double()
         with torch.inference_mode(False):
             out = torch.empty(expected.numel(), dtype=dtype_named(dtype), device=card.device)
@@ -225,10 +224,20 @@ def _packed(name: str, dtype: str, device: torch.device, rows: int, columns: int
 
 def _multiplied(name: str) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
     """Yield the shapes of the matrices by which to multiply, each with the numbers of rows of x."""
-    yield (_ROWS, _whole(name, _COLUMNS)), (1, 16, 64, 200)
+    yield _usual(name), (1, 16, 64, 200)
     unsplit = _whole(name, _UNSPLIT)
     yield (_ROWS if unsplit == _UNSPLIT else _TALL, unsplit), (1, 16, 64)
-    yield _edge(name), (1, 5, 33)
+    if edge := _edge(name):
+        yield edge, (1, 5, 33)
+
+
+def _usual(name: str) -> tuple[int, int]:
+    """Return the shape of a matrix whose columns are split. Where a format has no groups, it fills neither
+    the tiles of kernels nor, unless a block is a whole step, the last one, as gpt-oss's experts do not."""
+    if _groups(name, 0) is not None:
+        return _ROWS, _whole(name, _COLUMNS)
+    form = format_named(name)
+    return _ROWS + _LEFT, _COLUMNS + (form.values if isinstance(form, BlockFormat) else _STEP)
 
 
 def _whole(name: str, columns: int) -> int:
@@ -240,15 +249,15 @@ def _whole(name: str, columns: int) -> int:
     return max(2, -(-columns // groups.size)) * groups.size
 
 
-def _edge(name: str) -> tuple[int, int]:
-    """Return the shape of a matrix that fills neither the tiles of kernels nor, if the format allows that,
-    their last step in its columns, as the experts of gpt-oss do not, or its last group. For a format with
-    groups, kernels are compiled anew for it, as for a head with an odd number of rows."""
-    form, groups, columns = format_named(name.partition("-")[0]), _groups(name, 0), _whole(name, _COLUMNS)
+def _edge(name: str) -> tuple[int, int] | None:
+    """Return the shape of a matrix with groups that fills neither the tiles of kernels nor, if the format
+    allows that, its last group; None for other formats. Kernels are compiled anew for it, as for a head with
+    an odd number of rows."""
+    groups = _groups(name, 0)
     if groups is None:
-        return _ROWS + _LEFT, columns + (form.values if isinstance(form, BlockFormat) else _STEP)
-    unit = 32 // gcd(32, groups.bits)  # rows or columns in whole words
-    if isinstance(form, GroupedFormat):
+        return None
+    unit, columns = 32 // gcd(32, groups.bits), _whole(name, _COLUMNS)  # rows or columns in whole words
+    if isinstance(format_named(name.partition("-")[0]), GroupedFormat):
         return _ROWS + unit, columns + unit
     return _ROWS + 1, columns + (groups.size or unit)
 
