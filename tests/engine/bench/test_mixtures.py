@@ -50,7 +50,7 @@ def test_layers_share_the_bytes_of_all_but_their_routers(tmp_path):
     assert sizes[6][1] > 2.5 * sizes[2][1]
 
 
-OPTIONS = "--shape tiny --passes 4 --before 8 --device cpu --dtype float32".split()
+OPTIONS = ["--shape=tiny", "--passes=4", "--before=8", "--device=cpu", "--dtype=float32"]
 
 
 def test_passes_with_experts_on_the_disk_are_predicted_from_those_in_memory(capsys):
