@@ -357,20 +357,24 @@ def table(plan: MixturePlan, report: MixtureReport) -> Iterator[str]:
         yield ", ".join(f"{name} at {1e-9 / each:.3g} GB/s" for name, each in speeds.items() if each)
     if of := report.times:
         yield (
-            f"an expert: copied in {1e3 * of.link_s:.3g} ms, multiplied by in RAM in "
-            f"{1e3 * of.products_s([1]):.3g} ms for one row and {1e3 * of.products_s([8]):.3g} for eight; "
-            f"rows and results cross the link in {1e3 * of.exchange_s:.3g} ms"
+            f"an expert: copied in {_ms(of.link_s)} ms, multiplied by in RAM in {_ms(of.products_s([1]))} ms "
+            f"for one row and {_ms(of.products_s([8]))} for eight; rows and results cross the link in "
+            f"{_ms(of.exchange_s)} ms"
         )
     yield (
         f"{'experts':>24} {'rows':>4} {'pass ms':>8} {'spread':>11} {'predicted':>9} {'ratio':>5} "
         f"{'there':>6} {'near':>6} {'missed':>6} {'MB/token':>8} {'of SSD':>6}"
     )
     for each in report.passes:
-        predicted = "" if each.predicted_s is None else f"{1e3 * each.predicted_s:.3g}"
+        predicted = "" if each.predicted_s is None else _ms(each.predicted_s)
         ratio = "" if each.ratio is None else f"{each.ratio:.2f}"
-        spread = f"{1e3 * each.fastest_s:.3g}–{1e3 * each.slowest_s:.3g}"
+        spread = f"{_ms(each.fastest_s)}–{_ms(each.slowest_s)}"
         yield (
-            f"{each.home:>24} {each.rows:>4} {1e3 * each.mean_s:>8.3g} {spread:>11} {predicted:>9} "
-            f"{ratio:>5} {each.there:>6.1%} {each.near:>6.1%} {each.missed:>6.1%} "
-            f"{each.moved_nbytes / 1e6:>8.3g} {each.read_nbytes / 1e6:>6.3g}"
+            f"{each.home:>24} {each.rows:>4} {_ms(each.mean_s):>8} {spread:>11} {predicted:>9} {ratio:>5} "
+            f"{each.there:>6.1%} {each.near:>6.1%} {each.missed:>6.1%} {each.moved_nbytes / 1e6:>8.3g} "
+            f"{each.read_nbytes / 1e6:>6.3g}"
         )
+
+
+def _ms(seconds: float) -> str:
+    return f"{1e3 * seconds:.0f}" if seconds > 0.1 else f"{1e3 * seconds:.3g}"
