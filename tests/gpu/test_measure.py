@@ -1,7 +1,6 @@
 """The command that measures a card, on a machine that may have none."""
 
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,12 @@ from tests.gpu import measure
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_day_the_processor_and_a_tiny_mixture_are_printed(tmp_path):
-    command = [sys.executable, "-m", "tests.gpu.measure", "mixture", "--device", "cpu", "--tiny"]
-    done = subprocess.run(
-        [*command, "--out", str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=240
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    first, part, *table, last = done.stdout.splitlines()
+def test_the_day_the_processor_and_a_tiny_mixture_are_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    options = ["mixture", "--device", "cpu", "--tiny", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["measure", *options])
+    assert measure.main() == 0
+    first, part, *table, last = capsys.readouterr().out.splitlines()
     assert re.fullmatch(r"\d{4}-\d\d-\d\d; .+, \d+ threads; torch .+", first)
     assert part.startswith("== mixture: done")
     homes = ["on the device", "on the SSD"]
