@@ -249,7 +249,7 @@ def _load(plan: MixturePlan, file: "Checkpoint", home: MixtureHome) -> "TorchMod
         plan.tokens,
         packed=True,
         limits=_limits(plan, file, home) if home.limited else None,
-        processor_helps=home.near != "none",
+        processor_helps="never" if home.near == "none" else "auto",
     )
 
 

@@ -72,7 +72,8 @@ def load(
     helps: bool = False,
 ) -> TorchModel:
     """times: by which the processor helps, in place of those measured; helps: whether it does by those."""
-    how = {"limits": within, "processor_helps": helps or times is not None}
+    help_by = "auto" if helps or times is not None else "never"
+    how = {"limits": within, "processor_helps": help_by}
     trial = ExpertProcessor._timed
     with patch.object(ExpertProcessor, "_timed", lambda own: trial(own) if times is None else times):
         return load_model(open_checkpoint(path), torch.float32, device, no_progress, CONTEXT, **how)
