@@ -78,7 +78,7 @@ class BetterModel(QObject):
 def better_offer(helps: Helps) -> Offer | None:
     """Return what is better than the demo on this machine. helps: as for `offers_for`.
 
-    Takes seconds; not to be called on the GUI thread.
+    Takes about a second; not to be called on the GUI thread.
     """
     machine = examine(catalog.models_folder()).usable()
     return better_of(offers_for(machine, catalog.catalog(), helps, planner.history()))

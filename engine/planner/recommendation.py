@@ -42,17 +42,6 @@ class RatedPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedPair:
-    """A pair of the catalogue with its plan. `model`: the target's; `pair`: as it is loaded, with optional
-    heads or without them; `speed`: the tokens/s to rely on, None if it will not run."""
-
-    model: CatalogModel
-    pair: PairOutline
-    plan: Plan
-    speed: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Recommendation:
     """The recommended pair, and at most two alternatives.
 
@@ -125,7 +114,7 @@ def rated_plans(
     machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = (), helps: Helps = "auto"
 ) -> list[RatedPlan]:
     """Return the plan of each of the catalogue's `pairs`, in their order. helps: as in `Load`. Takes
-    seconds of processor time."""
+    about a second."""
     rated = []
     for model, offered in pairs(catalog):
         asked = asked_for(machine, offered.target, helps)

@@ -98,7 +98,7 @@ def offers_for(
     """Return the catalogue's offers for `machine`. helps: whether the processor may help a graphics card, as
     in `Load`.
 
-    Takes seconds; not to be called on the GUI thread.
+    Takes about a second; not to be called on the GUI thread.
     """
     rated = planner.rated_plans(machine, known, history, helps)
     best = planner.recommend_among(rated)
