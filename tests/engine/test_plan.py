@@ -181,8 +181,8 @@ def test_the_text_names_the_layers_in_each_tier(capsys):
 
 def test_the_tables_name_every_machine_and_measurement(capsys, monkeypatch):
     recommend = planner.recommend
-    once = cache(lambda there: recommend(there, catalog.catalog()))
-    monkeypatch.setattr(planner, "recommend", lambda there, known: once(there))
+    once = cache(lambda there, helps: recommend(there, catalog.catalog(), helps=helps))
+    monkeypatch.setattr(planner, "recommend", lambda there, known, helps: once(there, helps))
     assert cli.run(["plan", "--table"]) == 0
     text = capsys.readouterr().out
     for name, _ in planner.named_machines().values():
