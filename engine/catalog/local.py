@@ -16,6 +16,7 @@ from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, CatalogModel, Variant
 from engine.checkpoints import gguf
 from engine.checkpoints.drafts import ASSISTANTS
+from engine.checkpoints.gguf_parts import is_beside_model
 from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint, BadOption, DiskProblem, ModelNotFound
@@ -223,7 +224,8 @@ def companion_for(target: str) -> Path | None:
 
 def _beside(target: str, is_named: bool) -> Iterator[Path]:
     """Yield where a companion may lie beside a target: in a folder `assistant` or `eagle` in the target's
-    folder, or beside its file, or in one called as that folder with -assistant or -EAGLE behind it.
+    folder, or beside its file; in a GGUF file there named so; or in a folder called as that one with
+    -assistant or -EAGLE behind it.
 
     Models of the same sizes cannot be told apart by a companion's files. So beside a file, unless the
     catalogue names a companion of its model (`is_named`), the folder must hold no other model; and it is not
@@ -236,12 +238,15 @@ def _beside(target: str, is_named: bool) -> Iterator[Path]:
             return
         if is_named or path.is_dir() or len(_models_in(folder)) == 1:
             yield from (folder / name for name in ("assistant", "eagle"))
+            yield from sorted(file for file in folder.glob("*.gguf") if is_beside_model(file.name))
             yield from (folder.parent / f"{folder.name}-{ending}" for ending in ("assistant", "EAGLE"))
 
 
 def _models_in(folder: Path) -> set[str]:
-    """Return the names of the GGUF files in a folder, those of the parts of one model as one."""
-    return {_PART.sub("", file.stem) for file in folder.glob("*.gguf")}
+    """Return the names of the GGUF files in a folder but assistants named so, those of the parts of one model
+    as one."""
+    files = (file for file in folder.glob("*.gguf") if not is_beside_model(file.name))
+    return {_PART.sub("", file.stem) for file in files}
 
 
 def heads_for(target: str) -> Path | None:

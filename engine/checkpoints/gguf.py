@@ -24,7 +24,7 @@ from engine.checkpoints.gguf_architectures import (
 )
 from engine.checkpoints.gguf_header import DAMAGED, read_architecture
 from engine.checkpoints.gguf_keys import Keys
-from engine.checkpoints.gguf_parts import first_part, is_model, read_parts
+from engine.checkpoints.gguf_parts import first_part, is_beside_model, is_model, read_parts
 from engine.checkpoints.gguf_weights import find_draft, find_weights
 from engine.errors import BadCheckpoint, UnsupportedModel
 
@@ -107,13 +107,15 @@ def _checkpoint(keys: Keys, architecture: Architecture) -> Checkpoint:
 
 
 def _lone_model(path: Path) -> Path | None:
-    """Return the file of the only .gguf model in the folder `path` (the first, if it has several parts).
+    """Return the file of the only .gguf model in the folder `path` (the first, if it has several parts),
+    or of the only one beside an assistant named so.
 
     Returns None if there is no such model, or if the folder contains config.json.
     """
     if not path.is_dir() or (path / "config.json").exists():
         return None
     files = [file for file in path.glob("*.gguf") if file.is_file() and is_model(file.name)]
+    files = [file for file in files if not is_beside_model(file.name)] or files
     return files[0] if len(files) == 1 else first_part(files)
 
 

@@ -22,6 +22,12 @@ def is_model(name: str) -> bool:
     return not ("mmproj" in stem or stem.startswith("imatrix") or stem.endswith("imatrix"))
 
 
+def is_beside_model(name: str) -> bool:
+    """Return whether the GGUF file called `name` drafts for the model beside it: an assistant, as those who
+    publish it with its model name it (mtp-…)."""
+    return name.rpartition("/")[2].lower().startswith("mtp-")
+
+
 def first_part(files: list[Path]) -> Path | None:
     """Return the first of `files` if all of them are parts of one model, else None."""
     sets = {(match[1], match[3]) if (match := PART.fullmatch(file.name)) else None for file in files}

@@ -208,6 +208,21 @@ def test_it_loads_as_a_draft_or_by_itself_where_it_lies_beside_its_target(folder
     engine.unload()
 
 
+def test_beside_the_file_of_its_target_it_is_found_by_its_name(tmp_path):
+    own = written(tmp_path / "both/mtp-model-BF16.gguf")
+    target = convert(reference(SMALL), own.with_name("model-Q8_0.gguf"))
+    for path in (target, target.parent):
+        assert catalog.companion_for(str(path)) == own
+        assert open_checkpoint(path).path == target
+    own.rename(own.with_name("other-BF16.gguf"))
+    assert catalog.companion_for(str(target)) is None
+    assert not gguf.claims(target.parent), "two files, any of which may be a model"
+
+
+def test_alone_in_its_folder_it_is_recognized_by_any_name(tmp_path):
+    assert gguf.is_assistant(written(tmp_path / "mtp-model.gguf").parent)
+
+
 def test_a_folder_with_another_model_beside_it_is_no_companion(folder):
     own = written(folder.with_name("target-assistant") / "any.gguf")
     assert catalog.companion_for(str(folder)) == own.parent
