@@ -102,11 +102,12 @@ def _draft(target: str, models: Mapping[str, LocalModel]) -> LocalModel | None:
     return models.get(catalog.draft_for(target) or "") or _heads(catalog.heads_for(target))
 
 
-def _heads(folder: Path | None) -> LocalModel | None:
-    """Return the heads, or the assistant, in a folder."""
-    if folder is None:
+def _heads(path: Path | None) -> LocalModel | None:
+    """Return the heads, or the assistant, in a folder or a file."""
+    if path is None:
         return None
-    return LocalModel(str(folder), folder.name, sum(file.stat().st_size for file in folder.iterdir()))
+    files = path.iterdir() if path.is_dir() else [path]
+    return LocalModel(str(path), path.name, sum(file.stat().st_size for file in files))
 
 
 def _path(path: Path) -> str:

@@ -68,7 +68,7 @@ def words_of(remark: Remark) -> RemarkWords:
         case LittleFreeRam():
             sizes = formatting.nbytes(remark.free_nbytes), formatting.nbytes(remark.limit_nbytes)
             return RemarkWords(
-                _tr("Only {} of RAM are free for weights, less than the limit of {}.").format(*sizes),
+                _tr("Only {} of RAM is free for weights, less than the limit of {}.").format(*sizes),
                 _tr("Close other programs, or set a smaller “RAM for the target” in the settings."),
             )
         case UnlistedArchitecture() | TextOnly():
@@ -149,7 +149,7 @@ def _about_damage(damage: DamagedWeights) -> RemarkWords:
             "{} is probably damaged: in {} of its {} weights, such as {}, all numbers are the same. Its "
             "answers may make no sense."
         ).format(damage.model, *counts, damage.first),
-        _tr("Delete the model in the settings, then download it again."),
+        _tr("Load another model, delete this one in the settings, then download it again."),
     )
 
 
@@ -207,17 +207,17 @@ def _about_draft(remark: DraftRemark) -> str:
             said = _tr("Special tokens differ: token {} is {} in the target and {} in the draft.")
             return said.format(formatting.number(remark.token), remark.target, remark.draft)
         case SpecialInOne():
-            said = _tr("Special tokens that only one of target and draft has: {}. The first is {}.")
+            said = _tr("Special tokens that only one of the two models has: {}; the first is {}.")
             if remark.other == "text":
-                said = _tr("Tokens that are special to one of target and draft only: {}. The first is {}.")
+                said = _tr("Tokens that only one of the two models treats as special: {}; the first is {}.")
             return said.format(formatting.number(remark.tokens), remark.first)
         case OtherSplitting():
-            return _tr("The draft splits text into other tokens than the target.")
+            return _tr("The draft splits text into different tokens than the target.")
         case OtherTemplate():
             return {
                 "draft": _tr("The draft has no chat template: it was not trained on conversations."),
                 "target": _tr("The target has no chat template, but the draft was trained with one."),
-                None: _tr("The draft was trained with another chat template than the target."),
+                None: _tr("The draft was trained with a different chat template than the target."),
             }[remark.lacks]
 
 

@@ -286,6 +286,7 @@ class Reports(QObject):
         if state in (State.STARTING, State.LOADING):
             self._clear_silence()
             self._transcript.clear_notice()
+            self._remarked = ()
 
     def _allow(self) -> None:
         """Let the composer send, or stop what goes on here: the load, or an answer in the chat shown."""
@@ -304,10 +305,11 @@ class Reports(QObject):
         """Say what was given up because memory ran out while the models were loaded."""
         if loaded.damage:
             return
-        if loaded.smaller_plan is None:
-            self._show_remarks(loaded.shortages)
-        elif (self._engine.wanted, loaded.smaller_plan) not in self._kept_plans:
-            self._offer_full_plan(loaded, loaded.smaller_plan)
+        plan = loaded.smaller_plan
+        if plan is not None and (self._engine.wanted, plan) not in self._kept_plans:
+            self._offer_full_plan(loaded, plan)
+        else:
+            self._show_remarks([remark for remark in loaded.shortages if remark != plan])
 
     def _offer_full_plan(self, loaded: Loaded, smaller: SmallerPlan) -> None:
         """Say that the models run by a smaller plan, and how to return to the full one."""

@@ -128,6 +128,7 @@ class Wizard(Paged):
         if not self._downloads.entries:
             self.begin()
             return
+        self.survey.follow_settings()
         complete = [entry for entry in self._downloads.entries if entry.progress.state == "done"]
         if complete and not self._downloads.is_running:
             self._show_ready(complete[-1])

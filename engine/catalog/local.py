@@ -209,7 +209,8 @@ def model_for(target: str) -> CatalogModel | None:
 
 
 def companion_for(target: str) -> Path | None:
-    """Return the folder of what the maker of `target` trained to draft for it; None if there is none.
+    """Return the folder, or the GGUF file, of what the maker of `target` trained to draft for it; None if
+    there is none.
 
     target: an id or a path. The catalogue's is looked for in the models folder, as owner/name; then any that
     lies beside the target. There is none for a model of the catalogue that names none.

@@ -74,7 +74,7 @@ def about_remark(remark: Remark) -> str:
             )
         case LittleFreeRam():
             free, limit = f"{remark.free_nbytes / GIB:.1f} GiB", f"{remark.limit_nbytes / GIB:.1f} GiB"
-            return f"Only {free} of RAM are free for weights, less than the limit of {limit}."
+            return f"Only {free} of RAM is free for weights, less than the limit of {limit}."
         case UnlistedArchitecture():
             return (
                 f"The architecture {remark.architecture} of {remark.model} is not listed: a small random "

@@ -34,7 +34,7 @@ def proven(
     if (last := proof.refused) is not None:
         return on_processor(pair, last), None, [_refusal(last)]
     for remark in proof.remarks:
-        log.warning("The card does without a kernel: %s", remark)
+        log.warning("A kernel takes a safer way on the card: %s", remark)
     return pair, proof, [*proof.remarks]
 
 

@@ -242,7 +242,8 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     context = request.context or min(DEFAULT_CONTEXT, limit)
     damage = [each for each in reads.aside(lambda: [*map(damage_of, files.checkpoints)]) if each]
     for each in damage:
-        log.warning("A file is probably damaged: %s", each)
+        named = each.model, each.damaged, each.weights, each.first
+        log.warning("%s: all numbers of %d of %d weights are the same, first of %s", *named)
     return CheckedPair(request, files, tokenizer, context, remarks, damage)
 
 

@@ -6168,10 +6168,6 @@ other: everything else</source>
             <translation>다른 프로그램을 닫거나, 설정에서 “타깃에 쓸 RAM”을 더 작게 정하세요.</translation>
         </message>
         <message>
-            <source>Delete the model in the settings, then download it again.</source>
-            <translation>설정에서 모델을 삭제한 뒤 다시 다운로드하세요.</translation>
-        </message>
-        <message>
             <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
             <translation>드래프트와 타깃이 번갈아 실행되었습니다. 이 타깃이 그래픽 카드에서 검증하는 동안에는 드래프트가 계속할 수 없습니다.</translation>
         </message>
@@ -6208,6 +6204,10 @@ other: everything else</source>
             <translation>레이어: {}. 컨텍스트: 토큰 {}개.</translation>
         </message>
         <message>
+            <source>Load another model, delete this one in the settings, then download it again.</source>
+            <translation>다른 모델을 불러온 다음, 설정에서 이 모델을 삭제하고 다시 다운로드하세요.</translation>
+        </message>
+        <message>
             <source>Memory ran out, so other chats are read anew when you go on with them.</source>
             <translation>메모리가 부족해져, 다른 대화를 이어 갈 때는 그 내용을 새로 읽습니다.</translation>
         </message>
@@ -6216,7 +6216,7 @@ other: everything else</source>
             <translation>메모리가 부족해져 모델을 더 작은 구성으로 불러왔습니다.</translation>
         </message>
         <message>
-            <source>Only {} of RAM are free for weights, less than the limit of {}.</source>
+            <source>Only {} of RAM is free for weights, less than the limit of {}.</source>
             <translation>가중치에 쓸 수 있는 RAM이 {}뿐이어서, 설정한 한도 {}보다 적습니다.</translation>
         </message>
         <message>
@@ -6228,7 +6228,7 @@ other: everything else</source>
             <translation>특수 토큰이 다릅니다. 토큰 {}번이 타깃에서는 {}, 드래프트에서는 {}입니다.</translation>
         </message>
         <message>
-            <source>Special tokens that only one of target and draft has: {}. The first is {}.</source>
+            <source>Special tokens that only one of the two models has: {}; the first is {}.</source>
             <translation>타깃과 드래프트 중 한쪽에만 있는 특수 토큰: {}개. 첫 번째는 {}입니다.</translation>
         </message>
         <message>
@@ -6236,11 +6236,11 @@ other: everything else</source>
             <translation>드래프트에는 대화 템플릿이 없습니다. 대화로 학습되지 않은 모델입니다.</translation>
         </message>
         <message>
-            <source>The draft splits text into other tokens than the target.</source>
+            <source>The draft splits text into different tokens than the target.</source>
             <translation>드래프트는 텍스트를 타깃과 다른 토큰으로 나눕니다.</translation>
         </message>
         <message>
-            <source>The draft was trained with another chat template than the target.</source>
+            <source>The draft was trained with a different chat template than the target.</source>
             <translation>드래프트는 타깃과 다른 대화 템플릿으로 학습되었습니다.</translation>
         </message>
         <message>
@@ -6272,7 +6272,7 @@ other: everything else</source>
             <translation>답변의 내용은 같습니다. 따로 하실 일은 없습니다.</translation>
         </message>
         <message>
-            <source>Tokens that are special to one of target and draft only: {}. The first is {}.</source>
+            <source>Tokens that only one of the two models treats as special: {}; the first is {}.</source>
             <translation>타깃과 드래프트 중 한쪽만 특수 토큰으로 다루는 토큰: {}개. 첫 번째는 {}입니다.</translation>
         </message>
         <message>
@@ -6961,6 +6961,10 @@ other: everything else</source>
         <message>
             <source>{} is downloaded with its maker's draft, {}. The estimate is without that draft.</source>
             <translation>{} 모델은 제작사가 만든 드래프트 {}와(과) 함께 다운로드됩니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
+        </message>
+        <message>
+            <source>{} is on this machine; its maker's draft, {}, is downloaded. The estimate is without that draft.</source>
+            <translation>{} 모델은 이 컴퓨터에 있고, 제작사가 만든 드래프트 {}이(가) 다운로드됩니다. 추정치는 이 드래프트 없이 계산한 것입니다.</translation>
         </message>
         <message>
             <source>{} · account required</source>

@@ -6168,10 +6168,6 @@ other: everything else</source>
             <translation>请关闭其他程序，或在设置中把“目标模型的内存”调小。</translation>
         </message>
         <message>
-            <source>Delete the model in the settings, then download it again.</source>
-            <translation>请在设置中删除该模型，然后重新下载。</translation>
-        </message>
-        <message>
             <source>Draft and target took turns: the draft cannot go on while this target verifies on the graphics card.</source>
             <translation>草稿模型与目标模型轮流运行：此目标模型在显卡上验证时，草稿模型无法继续起草。</translation>
         </message>
@@ -6208,6 +6204,10 @@ other: everything else</source>
             <translation>模型的层：{}。上下文：{} 个词元。</translation>
         </message>
         <message>
+            <source>Load another model, delete this one in the settings, then download it again.</source>
+            <translation>请先加载其他模型，再在设置中删除该模型并重新下载。</translation>
+        </message>
+        <message>
             <source>Memory ran out, so other chats are read anew when you go on with them.</source>
             <translation>内存不足，因此继续其他对话时会重新读取其内容。</translation>
         </message>
@@ -6216,7 +6216,7 @@ other: everything else</source>
             <translation>内存不足，因此模型是按较小的方案加载的。</translation>
         </message>
         <message>
-            <source>Only {} of RAM are free for weights, less than the limit of {}.</source>
+            <source>Only {} of RAM is free for weights, less than the limit of {}.</source>
             <translation>可用于权重的内存只有 {}，低于设定的上限 {}。</translation>
         </message>
         <message>
@@ -6228,7 +6228,7 @@ other: everything else</source>
             <translation>特殊词元不同：词元 {} 在目标模型中是 {}，在草稿模型中是 {}。</translation>
         </message>
         <message>
-            <source>Special tokens that only one of target and draft has: {}. The first is {}.</source>
+            <source>Special tokens that only one of the two models has: {}; the first is {}.</source>
             <translation>目标模型和草稿模型中只有一方拥有的特殊词元：{} 个。第一个是 {}。</translation>
         </message>
         <message>
@@ -6236,11 +6236,11 @@ other: everything else</source>
             <translation>草稿模型没有对话模板：它没有用对话训练过。</translation>
         </message>
         <message>
-            <source>The draft splits text into other tokens than the target.</source>
+            <source>The draft splits text into different tokens than the target.</source>
             <translation>草稿模型把文本切分成与目标模型不同的词元。</translation>
         </message>
         <message>
-            <source>The draft was trained with another chat template than the target.</source>
+            <source>The draft was trained with a different chat template than the target.</source>
             <translation>草稿模型训练时使用的对话模板与目标模型不同。</translation>
         </message>
         <message>
@@ -6272,7 +6272,7 @@ other: everything else</source>
             <translation>回答的文本相同，无需任何操作。</translation>
         </message>
         <message>
-            <source>Tokens that are special to one of target and draft only: {}. The first is {}.</source>
+            <source>Tokens that only one of the two models treats as special: {}; the first is {}.</source>
             <translation>目标模型和草稿模型中只有一方视为特殊的词元：{} 个。第一个是 {}。</translation>
         </message>
         <message>
@@ -6961,6 +6961,10 @@ other: everything else</source>
         <message>
             <source>{} is downloaded with its maker's draft, {}. The estimate is without that draft.</source>
             <translation>{} 将与其开发者提供的草稿模型 {} 一同下载。估计值未计入该草稿模型。</translation>
+        </message>
+        <message>
+            <source>{} is on this machine; its maker's draft, {}, is downloaded. The estimate is without that draft.</source>
+            <translation>{} 已在本机，将下载其开发者提供的草稿模型 {}。估计值未计入该草稿模型。</translation>
         </message>
         <message>
             <source>{} · account required</source>

@@ -122,7 +122,7 @@ def test_a_load_tells_its_remarks_apart_by_what_a_client_does_about_them():
         ),
         (
             protocol.LittleFreeRam(free_nbytes=3 << 29, limit_nbytes=8 << 30),
-            "Only 1.5 GiB of RAM are free for weights, less than the limit of 8.0 GiB.",
+            "Only 1.5 GiB of RAM is free for weights, less than the limit of 8.0 GiB.",
         ),
         (
             protocol.SaferWay(kernel="unpack Q4_K bfloat16", failed="triton", fault="wrong", way="torch"),

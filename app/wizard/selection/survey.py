@@ -75,7 +75,7 @@ class Survey(QObject):
         super().__init__(parent)
         self.examined: Examined | None = None
         self._work, self._preferences = work, preferences
-        self._helps: Helps | None = None  # whether the processor may help, in the last prediction
+        self._helps: Helps | None = None  # as in the last prediction; None for none
 
     def begin(self, *, again: bool = False) -> None:
         """Start the survey. `again`: whether to repeat a measurement that is less than a week old."""
@@ -94,11 +94,14 @@ class Survey(QObject):
     def follow_settings(self) -> None:
         """Predict anew if the processor may help otherwise than in the last prediction."""
         helps = self._preferences.now.loading.processor_helps
-        if self._helps not in (None, helps) and self.examined is not None:
+        measures = self._work.is_running("measure")  # and then predicts
+        if self._helps != helps and self.examined is not None and not measures:
             self._predict(self.examined)
 
     def stop(self) -> None:
         """Discard the results of all running parts."""
+        if self._work.is_running("predict"):
+            self._helps = None
         for kind in KINDS:
             self._work.forget(kind)
 

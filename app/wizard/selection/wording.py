@@ -161,8 +161,12 @@ def companion_sentence(offer: Offer) -> str:
     if not offer.companion:
         return ""
     text = _tr("{} has its maker's draft, {}, on this machine. The estimate is without that draft.")
-    if offer.lacks_companion:
+    if offer.lacks_companion and offer.missing:
         text = _tr("{} is downloaded with its maker's draft, {}. The estimate is without that draft.")
+    elif offer.lacks_companion:
+        text = _tr(
+            "{} is on this machine; its maker's draft, {}, is downloaded. The estimate is without that draft."
+        )
     return text.format(offer.target.name, short(offer.companion))
 
 

@@ -73,6 +73,16 @@ def test_heads_of_the_program_are_paired_with_their_target(
     assert coder.draft is None
 
 
+def test_an_assistant_in_a_file_beside_its_model_is_paired_with_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assistant = put(folder, "mtp-any.gguf", 7)
+    put(folder, "any.gguf", 30)
+    monkeypatch.setattr(catalog, "companion_for", lambda target: assistant if target == "any.gguf" else None)
+    pair = next(pair for pair in pairs_here() if pair.target.name == "any.gguf")
+    assert pair.draft == LocalModel(str(assistant), "mtp-any.gguf", 7)
+
+
 def test_a_model_is_found_by_its_name_after_its_folder_was_moved(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

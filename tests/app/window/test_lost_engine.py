@@ -184,6 +184,8 @@ def test_what_was_given_up_because_memory_ran_out_while_loading_is_said(
         assert window.transcript.notice is None
     for said in (message, hint, *map(about_plan, others)):
         assert said in window.header._details.toolTip()
+    window.engine.load()
+    qtbot.waitUntil(lambda: window.transcript.notice not in (None, notice))
 
 
 def test_the_log_of_a_lost_engine_is_one_click_away(

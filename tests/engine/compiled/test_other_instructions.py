@@ -42,15 +42,30 @@ PROCESSORS = {
 }
 
 
-def loops(layout):
+def ways_of(layout):
     """What the code of a product does for each row of activations depends on no more of its layout: whether
-    numbers are plain, whether scales are those of units, and whether a block has several."""
+    numbers are plain, scales are those of units, and a block has several; and how AVX2 adds up products of so
+    many bits (`product._avx2_dot`)."""
     form = LAYOUTS[layout]
-    return bool(form.number), form.supers or form.group > BLOCK, form.group < BLOCK
+    loops = bool(form.number), form.supers or form.group > BLOCK, form.group < BLOCK
+    if form.number:
+        return {loops}
+    bits = max(form.levels).bit_length() if form.levels else form.bits
+    halved = bits == 8
+    return {loops, (halved, min(8, 32767 // (2 * 127 * ((1 << (4 if halved else bits)) - 1))))}
 
 
-# A layout for each way to go through several rows: those for each number of rows are compiled anew.
-SEVERAL_ROWS = set({loops(layout): layout for layout in reversed(LAYOUTS)}.values())
+def few_with_all_ways():
+    """A few layouts in which each way to go through several rows occurs: products of each number of rows are
+    compiled anew."""
+    left, chosen = set().union(*map(ways_of, LAYOUTS)), []
+    while left:
+        chosen.append(max(LAYOUTS, key=lambda layout: len(ways_of(layout) & left)))
+        left -= ways_of(chosen[-1])
+    return chosen
+
+
+SEVERAL_ROWS = few_with_all_ways()
 
 
 def numbers_of(layout, shape, data):
@@ -73,7 +88,7 @@ def check_product(layout, at_once):
         assert error(found, x, numbers) < most_error(layout), layout
         as_stored = [multiply([streamed(tiles, data)], each, products.pool()) for each in passes]
         assert same_bits(np.concatenate(as_stored), found), layout
-        for row in range(ROWS):
+        for row in range(ROWS if at_once > 1 else 0):
             alone = multiply([tiles], x[row : row + 1], products.pool())
             assert same_bits(alone, found[row : row + 1]), layout
     if at_once > 1:
@@ -86,7 +101,8 @@ def check_product(layout, at_once):
 
 
 def check_all():
-    """Check each way to unpack quants and scales, and attention; in a process with these instructions."""
+    """Check each way to unpack quants and scales with single rows, each way to go through several with a
+    layout for it, and attention; in a process with these instructions."""
     for layout in LAYOUTS:
         several = layout in SEVERAL_ROWS
         with patch.object(table, "ROW_COUNTS", ROW_COUNTS if several else (1,)):

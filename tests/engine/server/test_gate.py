@@ -23,9 +23,9 @@ def locked(tmp_path_factory):
         yield server
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def unfinished(server):
-    """Clients that begin a request with the first test of this file, and never finish it. Yield a function
+    """Clients that begin a request with the first test that needs them, and never finish it. Yield a function
     that waits for what each is sent, and for how many seconds that takes."""
     address = urlsplit(server.address)
     beginnings = (b"", b"GET /health HT", b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n")
@@ -60,7 +60,7 @@ def test_without_the_key_nothing_opens(locked, headers):
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8484", "127.0.0.1.evil.example", "", "[::2]:1"]
 )
-def test_another_name_for_this_machine_is_refused(server, host):
+def test_another_name_for_this_machine_is_refused(server, unfinished, host):
     with server.client(host=host) as client:
         assert client.get("/v1/models").status_code in (400, 403)
 

@@ -79,9 +79,11 @@ def first(runtime):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(runtime))
         client = SharingClient()
-    client.load()
-    yield client
-    client.leave()
+    try:
+        client.load()
+        yield client
+    finally:
+        client.leave()
 
 
 @pytest.fixture

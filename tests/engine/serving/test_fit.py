@@ -381,7 +381,7 @@ def test_a_limit_that_is_not_free_is_lowered_and_the_user_is_told(monkeypatch):
     monkeypatch.setattr(fit, "own_nbytes", lambda: 0)
     monkeypatch.setattr(fit.planner, "profile_of", lambda *known: replace(real(*known), ram=5 * GIB // 4))
     loaded = load(engine := EngineService(), ram_limit=8)
-    assert "of RAM are free for weights, less than the limit of 8.0 GiB" in said(loaded.remarks)
+    assert "of RAM is free for weights, less than the limit of 8.0 GiB" in said(loaded.remarks)
     assert engine.fitted.plan.ram_limit_nbytes < GIB
     assert ask(engine).tokens > 0
     engine.unload()

@@ -68,9 +68,11 @@ def load(client):
 def lasting():
     """A client with a loaded model, for tests that leave both as they are."""
     client = Client()
-    load(client)
-    yield client
-    client.close()
+    try:
+        load(client)
+        yield client
+    finally:
+        client.close()
 
 
 def test_loads_and_answers_over_the_connection(lasting):

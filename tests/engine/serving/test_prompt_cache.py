@@ -64,6 +64,7 @@ def test_taking_turns_changes_no_answer_through_torch_either(tmp_path):
 def check_turns(fields, ways):
     """Check two talks for each of `ways` to answer, all with one engine, then with one without a cache."""
     asked = [*zip([SUBJECTS, ("the wind", "clocks"), ("a harbour", "green tea")], ways, strict=False)]
+    assert len(asked) == len(ways)
     engine, taken = engine_with(**fields), []
     for subjects, options in asked:
         talks = [Talk(engine, subject, **options) for subject in subjects]
