@@ -137,7 +137,8 @@ def add(kinds: Commands) -> None:
         "which has to be on the SSD; its tokens choose experts as a made-up routing does, with a skew and an "
         "overlap. Beside each time stands the one that is predicted from the passes with all experts on the "
         "device, the speeds of the link and the SSD measured in the same run, and the experts that were "
-        "missed.",
+        "missed. On the processor, passes run through torch and not as in a chat: there, it only tries the "
+        "command.",
     )
     parser.add_argument(
         "--shape",
@@ -205,6 +206,8 @@ def run(parsed: argparse.Namespace) -> int:
 def _check(plan: MixturePlan) -> None:
     if min(*plan.rows, plan.passes, plan.before, plan.shape.layers) < 1:
         raise BadOption("All numbers must be greater than 0.", "Omit them to use the defaults.")
+    if plan.before < max(plan.rows):
+        raise BadOption("The passes before the counted ones need a row at least.", "Give a larger --before.")
     if not (0 < plan.share < 1 and 0 < plan.in_ram < 1):
         raise BadOption("A share of the experts lies between 0 and 1.", "Change --share or --in-ram.")
     if plan.tokens >= min(plan.shape.hidden, plan.shape.vocabulary):

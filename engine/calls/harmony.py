@@ -34,7 +34,7 @@ class HarmonyReader(CallReader):
             return ""  # the text of another channel
         held, character = yield from self.spaces(header)
         if character != "{":
-            self.emit("text", held)
+            self.no_call(held)
             return ""
         self.emit("name", function[1])
         return (yield from self.value((START, CHANNEL, END, CALL)))

@@ -45,7 +45,7 @@ class HermesReader(CallReader):
         """Read a call between two marks, of which the opening one has been read."""
         held, character = yield from self.spaces(opening)
         if character != "{":
-            self.emit("text", held)
+            self.no_call(held)
             return None
         stop = yield from self.record(held, stops)
         return (yield from self.end(closing)) if stop == "" else stop

@@ -66,8 +66,7 @@ class Lfm2Reader(CallReader):
             if character == ",":
                 held, character = yield from self.spaces(held)
         if not is_call:
-            self.emit("text", held[:-1])
-            self.again(character)  # the next mark may begin with it
+            self.no_call(held)
             return ""
         if character != "]":
             self.again(held)
@@ -84,7 +83,7 @@ class Lfm2Reader(CallReader):
             held += character
             name += character
             if not _NAME.match(character) or len(name) > NAME_LIMIT:
-                self.emit("text", held)
+                self.no_call(held)
                 return None
         self.emit("name", name)
         self.emit("arguments", "{")

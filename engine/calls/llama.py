@@ -21,7 +21,7 @@ class LlamaReader(CallReader):
         held, character = yield from self.spaces(mark)
         if character == "{":
             return (yield from self._calls(held))
-        self.emit("text", held)
+        self.no_call(held)
         return ""
 
     def _calls(self, held: str) -> Reading[str]:

@@ -23,8 +23,7 @@ class NemotronReader(CallReader):
         elif character == "{":  # a call that is no list
             stop = yield from self.record(held, (CLOSING, OPENING))
         else:
-            self.emit("text", held[:-1])
-            self.again(character)  # the next mark may begin with it
+            self.no_call(held)
             return ""
         if stop == "":
             stop = yield from self.end(CLOSING)

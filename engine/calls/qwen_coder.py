@@ -32,19 +32,23 @@ class QwenCoderReader(CallReader):
             held += yield from self.next(held)
             begun = held.removeprefix(self.opening).lstrip()
             if len(held) > LONGEST_NAME or not FUNCTION.startswith(begun):
-                self.emit("text", held)
-                return ""
+                return self._no_call(mark, held)
         name = ""
         while not name.endswith(">"):
             name += yield from self.next(held, name)
             if len(name) > LONGEST_NAME or name[-1] in "\n<":
-                self.emit("text", held + name)
-                return ""
+                return self._no_call(mark, held + name)
         self.emit("name", name[:-1].strip())
         stop = yield from self._parameters(self._types.get(name[:-1].strip(), {}))
         if stop == END_FUNCTION:
             stop = "" if mark == FUNCTION else (yield from self.until((self.closing, *self.marks)))
         return "" if stop == self.closing else stop
+
+    def _no_call(self, mark: str, held: str) -> str:
+        """Give a mark as text, and have what was read behind it read again: another one may be among it."""
+        self.emit("text", mark)
+        self.again(held[len(mark) :])
+        return ""
 
     def _parameters(self, types: Types) -> Reading[str]:
         """Read the parameters up to the function's end, and give them as JSON. Return END_FUNCTION, or the

@@ -100,6 +100,11 @@ class CallReader(ABC):
         """Have characters that were read, the last ones, read again."""
         self._ahead.extendleft(reversed(characters))
 
+    def no_call(self, held: str) -> None:
+        """Give what was read as text, but for its last character: the next mark may begin with it."""
+        self.emit("text", held[:-1])
+        self.again(held[-1])
+
     def mark(self, marks: tuple[str, ...]) -> Reading[str]:
         """Read one of the marks if it comes next, and return it. If not, return "": nothing has been read."""
         begun = ""
@@ -206,8 +211,7 @@ class CallReader(ABC):
                     return stop
                 held, is_list = "", True
             elif not is_list:
-                self.emit("text", held[:-1])
-                self.again(character)  # a mark may begin with it
+                self.no_call(held)
                 return None
             elif held.strip() != ",":
                 self.again("" if held.strip() == "]" else held)

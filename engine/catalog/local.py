@@ -16,7 +16,7 @@ from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, CatalogModel, Variant
 from engine.checkpoints import gguf
 from engine.checkpoints.drafts import ASSISTANTS
-from engine.checkpoints.gguf_parts import is_beside_model
+from engine.checkpoints.gguf_parts import is_model, is_named_as_assistant
 from engine.checkpoints.mistral import is_mistral_head
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint, BadOption, DiskProblem, ModelNotFound
@@ -225,7 +225,7 @@ def companion_for(target: str) -> Path | None:
 
 def _beside(target: str, is_named: bool) -> Iterator[Path]:
     """Yield where a companion may lie beside a target: in a folder `assistant` or `eagle` in the target's
-    folder, or beside its file; in a GGUF file there named so; or in a folder called as that one with
+    folder, or beside its file; in a GGUF file mtp-… there; or in a folder called as that one with
     -assistant or -EAGLE behind it.
 
     Models of the same sizes cannot be told apart by a companion's files. So beside a file, unless the
@@ -239,15 +239,15 @@ def _beside(target: str, is_named: bool) -> Iterator[Path]:
             return
         if is_named or path.is_dir() or len(_models_in(folder)) == 1:
             yield from (folder / name for name in ("assistant", "eagle"))
-            yield from sorted(file for file in folder.glob("*.gguf") if is_beside_model(file.name))
+            yield from sorted(file for file in folder.glob("*.gguf") if is_named_as_assistant(file.name))
             yield from (folder.parent / f"{folder.name}-{ending}" for ending in ("assistant", "EAGLE"))
 
 
 def _models_in(folder: Path) -> set[str]:
-    """Return the names of the GGUF files in a folder but assistants named so, those of the parts of one model
-    as one."""
-    files = (file for file in folder.glob("*.gguf") if not is_beside_model(file.name))
-    return {_PART.sub("", file.stem) for file in files}
+    """Return the names of the models in a folder's GGUF files, those of the parts of one model as one."""
+    names = (file.name for file in folder.glob("*.gguf"))
+    models = (name for name in names if is_model(name) and not is_named_as_assistant(name))
+    return {_PART.sub("", Path(name).stem) for name in models}
 
 
 def heads_for(target: str) -> Path | None:

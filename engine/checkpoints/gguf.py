@@ -24,7 +24,7 @@ from engine.checkpoints.gguf_architectures import (
 )
 from engine.checkpoints.gguf_header import DAMAGED, read_architecture
 from engine.checkpoints.gguf_keys import Keys
-from engine.checkpoints.gguf_parts import first_part, is_beside_model, is_model, read_parts
+from engine.checkpoints.gguf_parts import first_part, is_model, is_named_as_assistant, read_parts
 from engine.checkpoints.gguf_weights import find_draft, find_weights
 from engine.errors import BadCheckpoint, UnsupportedModel
 
@@ -115,8 +115,15 @@ def _lone_model(path: Path) -> Path | None:
     if not path.is_dir() or (path / "config.json").exists():
         return None
     files = [file for file in path.glob("*.gguf") if file.is_file() and is_model(file.name)]
-    files = [file for file in files if not is_beside_model(file.name)] or files
+    if len(files) > 1:
+        files = [file for file in files if not _is_named_assistant(file)] or files
     return files[0] if len(files) == 1 else first_part(files)
+
+
+def _is_named_assistant(file: Path) -> bool:
+    with suppress(BadCheckpoint, UnsupportedModel, OSError):
+        return is_named_as_assistant(file.name) and read_architecture(file) == gguf_assistant.NAME
+    return False
 
 
 def _has_encoder(path: Path) -> bool:

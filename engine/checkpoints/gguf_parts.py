@@ -22,9 +22,9 @@ def is_model(name: str) -> bool:
     return not ("mmproj" in stem or stem.startswith("imatrix") or stem.endswith("imatrix"))
 
 
-def is_beside_model(name: str) -> bool:
-    """Return whether the GGUF file called `name` drafts for the model beside it: an assistant, as those who
-    publish it with its model name it (mtp-…)."""
+def is_named_as_assistant(name: str) -> bool:
+    """Return whether the GGUF file called `name` may be an assistant of the model beside it, as those who
+    publish both name it (mtp-…)."""
     return name.rpartition("/")[2].lower().startswith("mtp-")
 
 

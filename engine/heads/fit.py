@@ -85,7 +85,10 @@ def levels(file: HeadsFile, layers: int) -> tuple[int, ...]:
 def norms_before_residual(file: HeadsFile) -> bool:
     """Return whether the first layer of an EAGLE-3 or P-EAGLE head adds its results to the norm of the state
     that it reads, in place of that state: so do many heads that speculators has trained."""
-    return bool(file.config.get("norm_before_residual"))
+    said = file.config.get("norm_before_residual")
+    if not (said is None or isinstance(said, bool)):
+        raise BadCheckpoint(f"The heads say {str(said)[:80]} where true or false is expected.", OTHER)
+    return bool(said)
 
 
 def masked_guesses(logits: Array, allowed: Allowed | None, ids: NDArray[np.int64]) -> Array:

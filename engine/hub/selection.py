@@ -37,10 +37,13 @@ class RepositoryModel:
 
 
 def offers(repository: Repository) -> list[RepositoryModel]:
-    """Return all models in `repository`: the folder in Hugging Face's layout first, then GGUF files by size.
+    """Return all models in `repository` to choose from: the folder in Hugging Face's layout first, then GGUF
+    files by size. All parts of a split GGUF file are one model; an assistant beside others is none."""
+    models = _models(repository)
+    return [offer for offer in models if not gguf_parts.is_named_as_assistant(offer.name)] or models
 
-    All parts of a split GGUF file are one model.
-    """
+
+def _models(repository: Repository) -> list[RepositoryModel]:
     weights = _weights(repository.files)
     folder = []
     if weights:
@@ -64,7 +67,7 @@ def choose(repository: Repository, files: Sequence[str] = ()) -> Repository:
     """
     models = offers(repository)
     if files:
-        chosen = [_named(repository, models, name) for name in files]
+        chosen = [_named(repository, _models(repository), name) for name in files]
         wanted = {file.name: file for offer in chosen for file in offer.files}
         return replace(repository, files=tuple(wanted.values()))
     if not models:

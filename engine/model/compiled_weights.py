@@ -47,7 +47,8 @@ Kind = tuple[str, tuple[int, ...], bool]  # of a matrix: format, shape, and whet
 class BroughtMatrix:
     """A matrix whose bytes come and go: those of its tiles if it belongs to an expert, else those stored.
 
-    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `parts`, none while they are not here;
+    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `parts`, none while they are not here,
+    and for experts that a cache packs;
     `place`, where they are (`engine.compiled.matrix.locate`).
     """
 

@@ -99,8 +99,8 @@ def check_context(
 
 def _records_nbytes(checkpoints: Sequence[Checkpoint], device: Device, compiles: bool) -> int:
     """Return the bytes of the records of nodes on the device that every plan has memory for: those of the
-    smallest tree and, beside a target that is streamed, of nodes that grow while it verifies a tree. Instead
-    of these, a target that is not streamed takes the bytes of its weights."""
+    smallest tree, and of nodes that grow while a streamed target verifies a tree. A plan has memory for the
+    latter or for all of the target's weights, so the smaller of the two counts."""
     target, nbytes, ahead = checkpoints[0], 0, 0
     in_turn = takes_turns(device != "cpu", states_nbytes(target))
     for number, model in enumerate(checkpoints):

@@ -30,8 +30,8 @@ class CachedForm:
     """Another form of a matrix, which is packed from its parts once they are in memory.
 
     Attributes: `nbytes`: bytes of that form; `pack`: a function of the parts, one array for each span, and
-    memory for that form, uint8 [nbytes], which it fills; `place`: int64, whose first number says products the
-    address of that memory; 0 while they must not read it.
+    memory for that form, uint8 [nbytes], which it fills; `place`: int64, whose first number tells products
+    the address of that memory; 0 while they must not read it.
     """
 
     nbytes: int
@@ -153,7 +153,8 @@ class Chunk:
     def take(self) -> None:
         """Leave the matrices without bytes, so that they no longer refer to the slot."""
         for stored in self.stored:
-            if self.packed and stored.form is not None:
+            if self.packed:
+                assert stored.form is not None
                 stored.form.place[0] = 0
             else:
                 stored.matrix.give(())

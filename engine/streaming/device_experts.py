@@ -238,7 +238,7 @@ class DeviceExperts(ExpertHome):
         super()._release()
 
     def _bring(self, expert: int) -> None:
-        self._begin_wanted()
+        """The device itself waits for a copy."""
 
     def _lacks(self, expert: int) -> bool:
         # From a cache in RAM, only the expert in use is brought: it may have to be waited for.

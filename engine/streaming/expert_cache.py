@@ -182,10 +182,7 @@ class ExpertCache(ExpertHome):
         super()._use(experts)
         if not self._policy.wanted:
             self._end_turn()
-            return
-        self._begin_wanted()
-        if self._pieces:
-            self._changed.notify_all()
+        self._changed.notify_all()  # the slots of those that were in use are free for guesses
 
     def _end_turn(self) -> None:
         """Tell the policy how long the mixture in turn has waited for its experts, and by how much asking
@@ -202,7 +199,6 @@ class ExpertCache(ExpertHome):
     def _bring(self, expert: int) -> None:
         if self._ready[expert]:
             return
-        self._begin_wanted()
         self._changed.notify_all()
         started = self._crew.now()
         self.on_wait(True)

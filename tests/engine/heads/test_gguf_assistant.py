@@ -210,6 +210,7 @@ def test_it_loads_as_a_draft_or_by_itself_where_it_lies_beside_its_target(folder
 
 def test_beside_the_file_of_its_target_it_is_found_by_its_name(tmp_path):
     own = written(tmp_path / "both/mtp-model-BF16.gguf")
+    own.with_name("mmproj-F16.gguf").write_bytes(b"GGUF")  # an encoder of images
     target = convert(reference(SMALL), own.with_name("model-Q8_0.gguf"))
     for path in (target, target.parent):
         assert catalog.companion_for(str(path)) == own
@@ -217,6 +218,9 @@ def test_beside_the_file_of_its_target_it_is_found_by_its_name(tmp_path):
     own.rename(own.with_name("other-BF16.gguf"))
     assert catalog.companion_for(str(target)) is None
     assert not gguf.claims(target.parent), "two files, any of which may be a model"
+    convert(reference(SMALL), own)
+    own.with_name("other-BF16.gguf").unlink()
+    assert not gguf.claims(target.parent), "a model, whatever its name"
 
 
 def test_alone_in_its_folder_it_is_recognized_by_any_name(tmp_path):

@@ -174,3 +174,12 @@ def test_where_a_first_layer_adds_to_is_said_or_known(tmp_path, target):
     with refused(BadCheckpoint, "norm_before_residual is None"):
         open_heads(tmp_path / "eagle3")
     assert load(tmp_path / "p-eagle", target).method == "p-eagle"
+
+
+@pytest.mark.parametrize("said", ["false", [0], 1])
+def test_where_a_first_layer_adds_to_is_true_or_false(said, tmp_path, target):
+    path = save(tmp_path, "p-eagle", made.random_weights("p-eagle")) / "config.json"
+    config = json.loads(path.read_text())
+    path.write_text(json.dumps(config | {"norm_before_residual": said}))
+    with refused(BadCheckpoint, "where true or false is expected"):
+        load(tmp_path, target)

@@ -48,6 +48,13 @@ def test_the_only_gguf_file_is_taken_with_all_its_parts():
     assert chosen(*parts, "b.gguf", only=("q/a-00002-of-00002.gguf",)) == parts
 
 
+def test_an_assistant_beside_its_model_is_no_choice_of_its_own_unless_it_is_named():
+    both = "a-Q4_0.gguf", "mtp-a-Q8_0.gguf"
+    assert chosen(*both) == {"a-Q4_0.gguf"}
+    assert chosen(*both, only=both) == {*both}
+    assert chosen("mtp-a-Q8_0.gguf") == {"mtp-a-Q8_0.gguf"}
+
+
 def test_several_models_are_listed_with_their_sizes_for_the_user_to_choose():
     offered = repository("a-Q8_0.gguf", "a-Q4_0.gguf", **{"a-Q8_0.gguf": 3 << 30, "a-Q4_0.gguf": 2 << 30})
     assert [(offer.name, offer.nbytes >> 30) for offer in offers(offered)] == [

@@ -36,7 +36,7 @@ class Machine:
     """The machine of a script, which may be replaced by another between passes. It is also its own disk,
     which reads one expert at a time."""
 
-    def __init__(self, clock, script):
+    def __init__(self, clock, script, slots=24):
         self.clock, self.script = clock, script
         self._random = np.random.default_rng(1)
         self._disk_s = 0.0  # when the disk is free
@@ -46,7 +46,7 @@ class Machine:
         ]
         policy = ExpertPolicy([chunk.mixture for chunk in chunks])
         watch = DiskWatch("weights", clock)
-        self.cache = ExpertCache(chunks, 24, {WEIGHTS: self}, policy, watch, crew=clock)
+        self.cache = ExpertCache(chunks, slots, {WEIGHTS: self}, policy, watch, crew=clock)
         self._noted, policy.early.waited = policy.early.waited, self._note
         self.times = np.zeros((MIXTURES, AHEAD + 1), int)  # by mixture: how often it was asked so early
 
@@ -123,3 +123,21 @@ def test_routers_are_asked_as_early_as_is_best_on_each_machine(model, first, bes
         expected = [1] * (AHEAD + 1)
         expected[way] = CYCLE - AHEAD
         assert times[-1].tolist() == expected  # the last mixture may be asked in each way, and misses experts
+
+
+def test_slots_of_experts_that_were_in_use_are_taken_by_guesses_at_once():
+    """While the others that their mixture has chosen are still in use: there are hardly more slots."""
+    clock = VirtualClock()
+
+    def work():
+        machine = Machine(clock, Script(), slots=6)
+        for mixture in [*range(MIXTURES)] * 20:
+            ours = [mixture * EXPERTS + place for place in range(4)]
+            machine.cache.choose(ours)
+            for expert in ours:
+                machine.cache.fetch(expert)
+                clock.sleep(machine.script.compute_s)
+        machine.cache.close()
+        return machine.cache.counts.misses
+
+    assert clock.run(work) < 2 * 4 * MIXTURES  # those of the first pass, and few others
