@@ -65,8 +65,8 @@ def add(kinds: Commands) -> None:
     parser.add_argument(
         "--stored-as",
         metavar="FORM",
-        help="form of the target's weights, in place of the catalogue's: “16-bit”, or a name of GGUF files, "
-        "such as Q8_0",
+        help="form of the target's weights: “16-bit”, or a name of GGUF files, such as Q8_0 (default: the "
+        "catalogue's)",
     )
     parser.add_argument(
         "--copy-gain",
