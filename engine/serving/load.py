@@ -243,7 +243,7 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     damage = [each for each in reads.aside(lambda: [*map(damage_of, files.checkpoints)]) if each]
     for each in damage:
         named = each.model, each.damaged, each.weights, each.first
-        log.warning("%s: all numbers of %d of %d weights are the same, first of %s", *named)
+        log.warning("%s: in %d of %d weights, all numbers are the same, first in %s", *named)
     return CheckedPair(request, files, tokenizer, context, remarks, damage)
 
 
