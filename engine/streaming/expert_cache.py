@@ -71,6 +71,7 @@ class ExpertCache(ExpertHome):
         self._errors: dict[int, Exception] = {}
         self._broken: set[int] = set()  # of the experts on their way, those of which a piece is lost
         self._closed = False
+        self._is_full = False  # whether the last guess found no slot
         self._watch = watch
         self._spare = spare_slots(experts)
         spares = [self._allocate(self._slot_nbytes) for _ in range(self._spare)]
@@ -182,7 +183,9 @@ class ExpertCache(ExpertHome):
         super()._use(experts)
         if not self._policy.wanted:
             self._end_turn()
-        self._changed.notify_all()  # the slots of those that were in use are free for guesses
+        if self._pieces or self._is_full:
+            self._is_full = False  # the slots of those that were in use are free for guesses
+            self._changed.notify_all()
 
     def _end_turn(self) -> None:
         """Tell the policy how long the mixture in turn has waited for its experts, and by how much asking
@@ -220,7 +223,9 @@ class ExpertCache(ExpertHome):
         begun."""
         for expert in self._policy.guess():
             if self._lacks(expert):
-                return self._guess(expert)
+                begun = self._guess(expert)
+                self._is_full = not begun
+                return begun
         while self._common and len(self._slots) < self._limit:
             expert = self._common.pop(0)
             if self._lacks(expert):
