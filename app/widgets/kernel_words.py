@@ -1,4 +1,4 @@
-"""What fails on a graphics card and what happens instead, in the window's words.
+"""How kernels fail on a graphics card, and what happens instead, in the window's words.
 
 `engine.ways` names the kernels and their ways, and has the terminal's words.
 """

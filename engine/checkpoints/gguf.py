@@ -116,14 +116,9 @@ def _lone_model(path: Path) -> Path | None:
         return None
     files = [file for file in path.glob("*.gguf") if file.is_file() and is_model(file.name)]
     if len(files) > 1:
-        files = [file for file in files if not _is_named_assistant(file)] or files
+        named = [file for file in files if is_named_as_assistant(file.name) and is_assistant(file)]
+        files = [file for file in files if file not in named] or files
     return files[0] if len(files) == 1 else first_part(files)
-
-
-def _is_named_assistant(file: Path) -> bool:
-    with suppress(BadCheckpoint, UnsupportedModel, OSError):
-        return is_named_as_assistant(file.name) and read_architecture(file) == gguf_assistant.NAME
-    return False
 
 
 def _has_encoder(path: Path) -> bool:

@@ -22,7 +22,7 @@ class HelpingProcessor:
 
     @property
     def experts_only(self) -> bool:
-        """Whether it may multiply by experts of a mixture only."""
+        """Whether it helps with the experts of a mixture only."""
         return self.helps == "auto"
 
 

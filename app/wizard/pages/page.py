@@ -41,7 +41,7 @@ class Page(QWidget):
 
     @property
     def remark(self) -> str:
-        """What is to be known before the main button is pressed, beside which it stands; or ""."""
+        """The text beside the main button: what to know before pressing it; "" if there is nothing."""
         return ""
 
     @property
