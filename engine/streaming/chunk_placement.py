@@ -158,7 +158,7 @@ def expert_slots(
 
 def spare_slots(experts: Sequence[Chunk]) -> int:
     """Return how many slots a cache of `experts` needs besides its own: one for each reader that packs."""
-    return READERS if experts and experts[0].packs else 0
+    return READERS if experts and experts[0].packed else 0
 
 
 def ram_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int) -> int:

@@ -99,14 +99,9 @@ class Chunk:
         return self.nbytes + sum(each.expansion for each in self.stored)
 
     @property
-    def packs(self) -> bool:
-        """Whether its matrices have another form in a cache of experts."""
-        return bool(self.packed)
-
-    @property
     def slot_nbytes(self) -> int:
         """The bytes that the chunk takes in a slot, in either form."""
-        return max(self.nbytes, self.packed[-1][1]) if self.packs else self.nbytes
+        return max(self.nbytes, self.packed[-1][1]) if self.packed else self.nbytes
 
     def pack(self, slot: NDArray[np.uint8], into: NDArray[np.uint8]) -> None:
         """Make the other form of the matrices in `slot` (uint8 [slot_nbytes]), and leave it in `into`."""

@@ -289,7 +289,7 @@ class Streamer:
         cached = self._cache is not None and chunk.mixture is not None
         if chunk in self._held[cached]:
             return
-        assert not (cached and chunk.packs)  # its bytes are no longer those stored
+        assert not (cached and chunk.packed)  # its bytes are no longer those stored
         self.on_chunk()
         self._release(cached)
         way = self._cache if cached else self._ring
@@ -312,7 +312,7 @@ class Streamer:
         for number, slot in present.items():
             chunk = self._experts[number]
             self._held[True].append(chunk)
-            if chunk.packs:
+            if chunk.packed:
                 chunk.give_packed(slot)
             else:
                 chunk.give(slot)
